@@ -51,7 +51,7 @@ _CHUNK_HEADER = re.compile(rb"([0-9A-Fa-f]{1,16})(?:[ \t]*;[\t -~\x80-\xff]{0,25
 _TRAILERS = re.compile(rb"(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+:[^\0\r\n]*\r\n)*\r\n")
 _VERSIONS = ("1.1", "1.0")
 #: A character that is in no host.
-_NO_HOST = re.compile(rb"[^!-~]|[\"#/<>?\\^`{|}]")
+_NO_HOST = re.compile(rb"[^!-~]|[\"#/<>?@\\^`{|}]")
 
 _NOT_HTTP = "this is not an HTTP request; this port speaks HTTP/1.1"
 _CODINGS = "transfer-encoding: send chunked alone, or a content-length"

@@ -24,6 +24,7 @@ CHUNKED = GET.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n"
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n"
 
 TARGET = b"request line: send the path of the resource, which begins with /, and no fragment"
+HOST = b"host: send the name of this server as URLs have it"
 LINES = b"request head: end each line with CR LF, and do not continue lines"
 LENGTHS = b"content-length and transfer-encoding: send exactly one of them"
 NUMBER = b"content-length: send one whole number, with digits only"
@@ -54,6 +55,7 @@ SMUGGLING = {
     "3.2 only a host": (b"CONNECT there:80 HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
     "3.2 a fragment": (b"GET /healthz#/../metrics HTTP/1.1\r\nHost: here\r\n\r\n", TARGET),
     "3.2 no host": (b"GET / HTTP/1.1\r\n\r\n", NONE),
+    "3.2 a user before the host": (b"GET / HTTP/1.1\r\nHost: there@here\r\n\r\n", HOST),
     "3.2 two hosts": (GET + b"Host: there\r\n\r\n", NONE),
     "5.1 whitespace before the colon": (GET + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", NONE),
     "5.1 a tab before the colon": (GET + b"Content-Length\t: 39\r\n\r\n" + SMUGGLED, NONE),
