@@ -39,18 +39,18 @@ class HealthService:
         #: None where the HTTP service is on, since that one measures the lag.
         self._lag = None if config.http else vitals.services.metrics.loop_lag
         services, name = vitals.services, "the health port's connections"
+        app = make_health_app(vitals)
         self.server = HttpServer(
-            services.limits, MAX_CONNECTIONS, services.memory, services.send_timeout, Proxies(), name=name
+            app, services.limits, MAX_CONNECTIONS, services.memory, services.send_timeout, Proxies(), name=name
         )
         vitals.http_ports["health"] = self.server
-        self._app = make_health_app(vitals)
 
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
         async with trio.open_nursery() as nursery:
             if self._lag is not None:
                 nursery.start_soon(watch_lag, self._lag)
-            nursery.start_soon(self.server.run, self._app, self._listeners, connections)
+            nursery.start_soon(self.server.run, self._listeners, connections)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""

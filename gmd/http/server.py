@@ -44,6 +44,7 @@ class HttpServer:
 
     def __init__(
         self,
+        app: Application,
         limits: Limits,
         max_connections: int,
         memory: MemoryLedger,
@@ -56,7 +57,8 @@ class HttpServer:
         scheduler: FairScheduler | None = None,
         lease: Lease | None = None,
     ) -> None:
-        """:param memory: the accounts of what connections hold.
+        """:param app: answers requests.
+        :param memory: the accounts of what connections hold.
         :param send_timeout: how long a client may take to read a response.
         :param proxies: their connections carry requests of many clients, and count for no address.
         :param certificate: puts TLS on every connection.
@@ -65,12 +67,9 @@ class HttpServer:
         :param scheduler: chooses the connection to read next while the loop is loaded; without one, all are read.
         :param lease: the right to serve a database; while it has run out, only health is answered.
         """
-        self._limits = limits
-        self._memory = memory
-        self._timeout = send_timeout
-        self._proxies = proxies
+        self._stopping = trio.Event()
+        self._context = ServerContext(app, limits, memory, send_timeout, proxies, lease, self._stopping)
         self._scheduler = scheduler or FairScheduler()
-        self._lease = lease
         self._connections: set[Connection] = set()
         not_tls = error_response(400, "this port requires TLS; use an https:// address")
         self._admission = AdmissionControl(
@@ -83,7 +82,6 @@ class HttpServer:
             certificate,
             reserve=ConnectionSlots(RESERVE, Share(RESERVE, RESERVE), 0.0),
         )
-        self._stopping = trio.Event()
         self._empty = trio.Event()
 
     @property
@@ -101,15 +99,12 @@ class HttpServer:
         """The number of connections refused because there were too many."""
         return self._admission.turned_away
 
-    async def run(self, app: Application, listeners: Sequence[trio.SocketListener], connections: trio.Nursery) -> None:
+    async def run(self, listeners: Sequence[trio.SocketListener], connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
-        context = ServerContext(
-            app, self._limits, self._memory, self._timeout, self._proxies, self._lease, self._stopping
-        )
         connections.start_soon(self._admission.lingering.run)
 
         def begin(stream: trio.SocketStream) -> None:
-            connections.start_soon(self._serve, stream, context)
+            connections.start_soon(self._serve, stream)
 
         async def accept_and_close(listener: trio.SocketListener) -> None:
             async with listener:
@@ -134,13 +129,13 @@ class HttpServer:
                 await self._empty.wait()
             await self._admission.lingering.wait_none()
 
-    async def _serve(self, stream: trio.SocketStream, context: ServerContext) -> None:
+    async def _serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection that was accepted until it ends, and close it."""
         try:
             name = stream.socket.getpeername()
-            peer = self._proxies.client_of(name[:2] if name else None)  # a socket of this machine has no name
+            peer = self._context.proxies.client_of(name[:2] if name else None)  # a socket of this machine has no name
             with trio.CancelScope() as scope:
-                await self._admit(Incoming(stream, peer, scope), context)
+                await self._admit(Incoming(stream, peer, scope))
         except (OSError, trio.BrokenResourceError):
             return  # the client has closed, perhaps before it was accepted
         except Exception:
@@ -150,7 +145,7 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
             self._empty.set()
 
-    async def _admit(self, incoming: Incoming, context: ServerContext) -> None:
+    async def _admit(self, incoming: Incoming) -> None:
         """Serve a connection in a slot, or in the reserve where none is free."""
         if (short := self._admission.shortage(incoming)) is not None:
             await self._admission.refuse(incoming, short)
@@ -158,20 +153,20 @@ class HttpServer:
         try:
             slot = self._admission.enter(incoming)
         except TooMany as full:
-            await self._admit_beyond(incoming, context, full)
+            await self._admit_beyond(incoming, full)
             return
-        await self._serve_in(slot, incoming, context)
+        await self._serve_in(slot, incoming, self._context)
 
-    async def _admit_beyond(self, incoming: Incoming, context: ServerContext, full: TooMany) -> None:
+    async def _admit_beyond(self, incoming: Incoming, full: TooMany) -> None:
         """Serve a connection that has no slot: health and metrics only."""
         try:
             slot = self._admission.enter_reserve(incoming)
         except TooMany:
             await self._admission.refuse(incoming, full)
             return
-        seconds = min(RESERVE_SECONDS, self._limits.frame_seconds)
-        limits = structs.replace(self._limits, frame_seconds=seconds)
-        await self._serve_in(slot, incoming, replace(context, limits=limits), full)
+        limits = self._context.limits
+        limits = structs.replace(limits, frame_seconds=min(RESERVE_SECONDS, limits.frame_seconds))
+        await self._serve_in(slot, incoming, replace(self._context, limits=limits), full)
 
     async def _serve_in(
         self, slot: ConnectionSlot, incoming: Incoming, context: ServerContext, full: TooMany | None = None

@@ -45,6 +45,7 @@ class HttpService:
     """The HTTP side of a daemon.
 
     :ivar addresses: the (host, port) pairs it listens on.
+    :ivar app: answers their requests.
     :ivar server: serves its connections.
     :ivar site: what its pages share; None without pages.
     """
@@ -81,20 +82,6 @@ class HttpService:
         services = vitals.services
         self._lag = services.metrics.loop_lag
         proxies = Proxies.parse(config.trusted_proxies)
-        limit, is_private = config.http_max_connections, all(map(is_local, listeners))
-        share = share_of(config.http_max_connections_per_address, limit, local=is_private)
-        self.server = HttpServer(
-            services.limits,
-            limit,
-            services.memory,
-            services.send_timeout,
-            proxies,
-            certificate,
-            share=share,
-            scheduler=services.scheduler,
-            lease=services.lease,
-        )
-        vitals.http_ports["http"] = self.server
         #: Which connection plays which game for its player.
         self.claims = Claims(services.limits.start_seconds)
         services.authenticator.registry.when_revoked(self.claims.forget_player)
@@ -107,7 +94,22 @@ class HttpService:
             claims=self.claims,
             site=self.site,
         )
-        self._app = make_app(backend)
+        limit, is_private = config.http_max_connections, all(map(is_local, listeners))
+        share = share_of(config.http_max_connections_per_address, limit, local=is_private)
+        self.app = make_app(backend)
+        self.server = HttpServer(
+            self.app,
+            services.limits,
+            limit,
+            services.memory,
+            services.send_timeout,
+            proxies,
+            certificate,
+            share=share,
+            scheduler=services.scheduler,
+            lease=services.lease,
+        )
+        vitals.http_ports["http"] = self.server
 
     async def run(self, connections: trio.Nursery) -> None:
         """Accept until cancelled; the connections live on in their own nursery."""
@@ -115,7 +117,7 @@ class HttpService:
             nursery.start_soon(watch_lag, self._lag)
             if self.site is not None:
                 nursery.start_soon(self.site.live.run)
-            nursery.start_soon(self.server.run, self._app, self._listeners, connections)
+            nursery.start_soon(self.server.run, self._listeners, connections)
 
     async def stop(self, patience: float) -> None:
         """Finish the requests in progress, within ``patience`` seconds."""

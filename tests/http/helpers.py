@@ -84,10 +84,10 @@ async def port_serving(
 ) -> AsyncIterator[tuple[HttpServer, int]]:
     """Yield an HTTP server without a daemon, and the number of its port."""
     others = {"memory": ledger(1 << 30), "send_timeout": SendTimeout(30.0, 1.0), "proxies": Proxies(), **settings}
-    server = HttpServer(PORT_LIMITS, max_connections, **others)
+    server = HttpServer(app, PORT_LIMITS, max_connections, **others)
     listeners = await trio.open_tcp_listeners(0)
     async with trio.open_nursery() as connections, trio.open_nursery() as nursery:
-        nursery.start_soon(server.run, app, listeners, connections)
+        nursery.start_soon(server.run, listeners, connections)
         yield server, listeners[0].socket.getsockname()[1]
         nursery.cancel_scope.cancel()
         connections.cancel_scope.cancel()

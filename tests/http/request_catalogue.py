@@ -191,7 +191,7 @@ def described_routes_of(daemon: Daemon) -> set[Route]:
     assert daemon.http is not None
     return {
         (method, route.path_format)
-        for route in daemon.http._app.routes  # type: ignore[attr-defined]
+        for route in daemon.http.app.routes
         if isinstance(route, HTTPRoute)
         for method, (handler, _) in route.route_handler_map.items()
         if method != "OPTIONS" and handler.resolve_include_in_schema()
@@ -203,7 +203,7 @@ def routes_of(daemon: Daemon) -> set[Route]:
     assert daemon.http is not None
     return {
         (method, route.path_format)
-        for route in daemon.http._app.routes  # type: ignore[attr-defined]
+        for route in daemon.http.app.routes
         if isinstance(route, HTTPRoute)
         for method in route.methods
         if method != "OPTIONS"
