@@ -15,7 +15,7 @@ from gm_protocol.contests import MAX_COLUMNS, MAX_GAMES, MAX_PLAYERS, MAX_POINTS
 from gmd.handlers.in_process import Refused
 from gmd.http.pages.contest_view import MOST_ROWS, SILENT_SECONDS, contest_view, state_of, thinned
 from gmd.http.pages.contests import A_PAGE
-from gmd.lobby.contests import Contest, Owner, head_of
+from gmd.lobby.contests import Contest, Owner, summary_of
 from tests.http.pages.browser import Browser, pages
 
 TOKEN = "0123456789abcdef"
@@ -57,7 +57,7 @@ TOURNAMENT: dict[str, Any] = {
 
 def contest(report: dict[str, Any], changed: float = 0.0, owner: Owner | None = None) -> Contest:
     read = msgspec.convert(report, ContestReport)
-    return Contest(3, owner or Owner(), b"", 0.0, changed, msgspec.json.encode(read), head_of(read))
+    return Contest(3, owner or Owner(), b"", 0.0, changed, msgspec.json.encode(read), summary_of(read))
 
 
 def unnamed(player: int | None) -> str | None:
