@@ -1,4 +1,4 @@
-"""The ways in which games end, as types, and the only table of what is said of each.
+"""The ways in which games end, as types, and what programs are told of each.
 
 Code compares causes and winners. :func:`termination_of` returns the termination of an :class:`Ending`, and
 :func:`read_ending` parses one. The log and the files of games use the same words. A side is python-chess's bool.

@@ -1,7 +1,7 @@
 """The schema's migrations. Do not use ``alembic revision``: a step is written by hand, and HEAD set to it.
 
-A new database gets the tables of :mod:`gmd.event_log.tables` at once, and in PostgreSQL those of
-:mod:`gmd.event_log.tables`. A test compares them with what the steps lead to.
+A new database gets the tables of :mod:`gmd.event_log.tables` at once, in PostgreSQL those of its ``postgres_metadata``,
+too. A test compares them with what the steps lead to.
 """
 
 from __future__ import annotations
