@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 _R = TypeVar("_R")
 
 #: The number of hypothesis's examples in each profile.
-EXAMPLES = {"dev": 25, "ci": 50, "nightly": 1_000}
+EXAMPLES = {"dev": 25, "ci": 40, "nightly": 1_000}
 
 
 def register_profiles() -> None:

@@ -114,7 +114,7 @@ def test_distributions_contain_the_packages_and_nothing_that_is_built_or_secret(
     assert [file for file in sources if CLUTTER & set(file.parts) or file.suffix in (".key", ".pyc", ".sqlite")] == []
 
 
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+@pytest.mark.parametrize("kind", ["wheel", pytest.param("sdist", marks=pytest.mark.nightly)])
 def test_installed_client_and_bots_play_on_the_installed_daemon(kind: str, dist: Path, tmp_path: Path) -> None:
     """The environments have nothing in common."""
     only = ["--no-binary" if kind == "sdist" else "--only-binary", "grandmasterd,grandmasterd-client"]

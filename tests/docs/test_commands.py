@@ -54,7 +54,7 @@ def test_unknown_option_in_a_page_is_found(tmp_path: Path) -> None:
         parse(main, words)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_torch
 def test_first_command_of_the_training_page_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's evaluations are run in ``tests/bots/recon_zero/test_evaluate.py``, with a smaller network."""

@@ -18,6 +18,7 @@ pytestmark = [needs_torch, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.nightly
 def test_training_killed_at_any_file_operation_ends_with_the_same_result(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.bots.recon_zero.killing", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

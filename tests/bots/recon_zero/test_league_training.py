@@ -55,6 +55,7 @@ def same_weights(one: Path, other: Path) -> bool:
     return extra == others and all((ours.network.state_dict()[name] == weights[name]).all() for name in weights)
 
 
+@pytest.mark.nightly
 def test_resumed_training_against_a_league_ends_with_the_same_result(tmp_path: Path) -> None:
     """From the second iteration on the first one's network is a member."""
     unbroken = begin(tmp_path / "unbroken", 3, *LEAGUE)

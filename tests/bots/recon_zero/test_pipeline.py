@@ -101,6 +101,7 @@ def defaults() -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in others}
 
 
+@pytest.mark.nightly
 def test_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
     """Another network gives the same games while it is taught, and others afterwards."""
     played = []
@@ -142,6 +143,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     assert f"Error: buffer_size: {tmp_path / 'latest.pt'} belongs to a training with 9, not 10" in refused.output
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("group", "name", "kept", "removed"),
     [

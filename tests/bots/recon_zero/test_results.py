@@ -136,6 +136,7 @@ def test_evaluation_adds_a_row_of_its_games_against_a_random_mover(tmp_path: Pat
     assert known == {"eval_wins": "0", "eval_losses": "0", "eval_draws": "2", "sims_eval": "3"}
 
 
+@pytest.mark.nightly
 @needs_torch
 def test_evaluation_of_a_checkpoint_has_the_columns_of_its_training(tmp_path: Path) -> None:
     from tests.bots.recon_zero.test_pipeline import train

@@ -112,6 +112,7 @@ def test_training_with_a_setting_that_is_gone_continues_with_a_remark(option: st
     assert "danger" not in record(trained)["plan"]["player"]
 
 
+@pytest.mark.nightly
 def test_recipe_of_a_training_that_lost_a_setting_on_the_way_says_so(trained: Path, tmp_path: Path) -> None:
     content = record(trained)
     content["plan"]["player"]["danger"] = 10.0

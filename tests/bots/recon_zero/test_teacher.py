@@ -88,6 +88,7 @@ def test_there_is_no_lesson_where_the_engine_has_no_answer(fen: str) -> None:
         assert list(teacher.lessons(sample_of(chess.Board(fen)))) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("engine")
 def test_interrupted_training_with_a_teacher_ends_with_the_same_result(tmp_path: Path) -> None:
     unbroken = begin(tmp_path / "unbroken", 2, *TEACHER)

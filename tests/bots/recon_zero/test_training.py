@@ -47,7 +47,7 @@ def batch(directory: Path, size: int = 8) -> Batch:
     return replay.draw(size, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(("form", "steps"), [(1, 250), (2, 600)])
+@pytest.mark.parametrize(("form", "steps"), [(1, 250), pytest.param(2, 600, marks=pytest.mark.nightly)])
 def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path) -> None:
     learner, learnt = trainer(channels=32, form=form, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt)

@@ -42,7 +42,9 @@ print(len(before) >= 10, sorted(kernels() - before))
 
 
 @pytest.mark.parametrize("options", ["checkpoint='none'", pytest.param("", marks=needs_torch)])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=[] if way == "process" else pytest.mark.nightly) for way in WAYS]
+)
 def test_nothing_is_compiled_during_games(way: str, options: str) -> None:
     program = f"{WAYS[way].format(options)}\n{PLAYS}"
     run = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True)

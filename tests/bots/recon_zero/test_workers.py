@@ -150,6 +150,7 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
         training.iterate(at_first(kill))
 
 
+@pytest.mark.nightly
 def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.player import Settings
@@ -191,6 +192,7 @@ def hang_at_first(judge: object, mark: Path) -> int:
     return os.getpid()
 
 
+@pytest.mark.nightly
 def test_worker_that_hangs_is_replaced_and_its_game_played_again(ray_directory: Path, tmp_path: Path) -> None:
     from gm_bots.recon_zero.workers import Workers
 
@@ -218,6 +220,7 @@ def test_missing_cluster_is_reported() -> None:
         pass
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
     end: signal.Signals, tmp_path: Path, ray_directory: Path
