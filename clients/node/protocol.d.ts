@@ -22,6 +22,7 @@ export type Termination =
   | "draw_material"
   | "draw_move_limit"
   | "draw_repetition"
+  | "draw_timeout"
   | "draw_turn_limit"
   | "expired"
   | "forfeit_black"

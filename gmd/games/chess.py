@@ -37,7 +37,7 @@ from gmd.games.game import (
     shown_again,
 )
 from gmd.games.moves import decode_move
-from gmd.games.position import Family, Position, family_of, pack, pieces_of, white_of
+from gmd.games.position import Family, Position, family_of, pack, pieces_of, unpack, white_of
 from gmd.games.variant import Variant, check_status, names_rooks
 
 
@@ -123,6 +123,12 @@ class ChessGame(Game):
         if (shown.halfmoves < 100 and shown.occurrences < 3) or shown.ending is not None:
             return 0
         return FIFTY_MOVES * (shown.halfmoves >= 100) | THREEFOLD * (shown.occurrences >= 3)
+
+    def out_of_time(self, seat: chess.Color) -> Ending:
+        """Return how the game ends if a seat's time is up now: with a draw if the opponent cannot mate (FIDE 6.9)."""
+        if unpack(self.now.position).has_insufficient_material(not seat):
+            return Ending(Cause.TIMEOUT_DRAW)
+        return super().out_of_time(seat)
 
     # --- Deciding -----------------------------------------------------------------------------------------------
 

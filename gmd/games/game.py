@@ -381,11 +381,17 @@ class Game(ABC):
         return Decision([FirstContactMade(seat_name(other)) for other in seats])
 
     def absent(self) -> Decision:
-        """Decide :class:`Absent`: a seat without first contact loses; if neither made it, the side to move loses."""
-        if not self.awaited:
-            return Decision()
-        loser = self.turn if not self.contacted[self.turn] else not self.turn
-        return Decision([Ended.of(Ending(Cause.TIMEOUT, winner=not loser))])
+        """Decide :class:`Absent`."""
+        return Decision([Ended.of(self.out_of_time(self.late))] if self.awaited else [])
+
+    @property
+    def late(self) -> chess.Color:
+        """The side whose time is up if time passes: the side to move, or the only one without first contact."""
+        return not self.turn if self.awaited and self.contacted[self.turn] else self.turn
+
+    def out_of_time(self, seat: chess.Color) -> Ending:
+        """Return how the game ends if a seat's time is up now."""
+        return Ending(Cause.TIMEOUT, winner=not seat)
 
     def run_out(self, command: RunOut, elapsed: float) -> Decision:
         """Decide :class:`RunOut`."""
@@ -393,14 +399,14 @@ class Game(ABC):
             return refused
         if self.clock is None:
             return Decision(refusal=NotAvailable(f"game {self.id} has no clock, so no time can run out"))
-        ending = Ending(Cause.TIMEOUT, winner=not command.seat)
+        ending = self.out_of_time(command.seat)
         return Decision([Ended.of(ending, elapsed, seat=command.seat, asked=ending.termination)])
 
     def charge_ended(self, event: Ended) -> None:
         """Charge the side to move its last thinking time, and a seat that gave up its time all that it has left."""
         if self.clock is not None:
             self.clock.charge(self.turn, event.seconds)
-            if event.side is not None and event.ending.cause is Cause.TIMEOUT:
+            if event.side is not None and event.ending.cause in (Cause.TIMEOUT, Cause.TIMEOUT_DRAW):
                 self.clock.charge(event.side, inf)
 
     def refuse(self, command: Sense | Play | End | RunOut, elapsed: float) -> Decision | None:
@@ -426,7 +432,7 @@ class Game(ABC):
     def flag(self, elapsed: float) -> list[Ended]:
         """Return the event of the fallen flag of the side to move; no event if it has not fallen."""
         if self.clock is not None and self.ticking and self.clock.fallen(self.turn, elapsed):
-            return [Ended.of(Ending(Cause.TIMEOUT, winner=not self.turn), self.clock.left(self.turn))]
+            return [Ended.of(self.out_of_time(self.turn), self.clock.left(self.turn))]
         return []
 
 

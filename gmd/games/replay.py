@@ -9,7 +9,7 @@ import chess
 import msgspec
 from msgspec import UNSET, structs
 
-from gm_protocol.endings import Cause, is_voluntary
+from gm_protocol.endings import Cause, Ending, is_voluntary
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
@@ -141,9 +141,9 @@ def _ending(game: Game, event: Ended) -> Command:
     if ending.called_off:
         return CallOff(_who_called_off(game, event, ending.cause))
     match ending.cause:
-        case Cause.TIMEOUT if seat is not None:
+        case Cause.TIMEOUT | Cause.TIMEOUT_DRAW if seat is not None:
             return RunOut(seat)
-        case Cause.TIMEOUT:
+        case Cause.TIMEOUT | Cause.TIMEOUT_DRAW:
             return Absent() if game.awaited else Flag()
         case Cause.FORFEIT:
             return Play(_asker(event, ending.side), event.asked or "", offer_draw=event.offer_draw)
@@ -185,6 +185,8 @@ def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: 
     if decision.refusal is not None:
         raise decision.refusal
     decided = list(decision.events)
+    if isinstance(event, Ended) and event.ending.cause is Cause.TIMEOUT:
+        decided = [_lost(game, each, command) for each in decided]
     if isinstance(event, Ended) and event.asked is not None and len(event.asked) > MAX_KEPT_TEXT:
         # The forfeiting move's text was too long to be stored, so its digest stands for it.
         decided = [structs.replace(each, asked=event.asked) for each in decided if isinstance(each, Ended)]
@@ -193,6 +195,15 @@ def _check_decided(game: Game, event: Joined | Sensed | Moved | Ended, command: 
     if decided != [event]:
         said = ", ".join(map(_text, decided)) or "nothing"
         raise _Wrong(f"{_text(event)} would have been {said}")
+
+
+def _lost(game: Game, decided: AnyEvent, command: Command) -> AnyEvent:
+    """Return a draw on time as a loss, which it was in logs from before there was such a draw; other events as is."""
+    if not isinstance(decided, Ended) or decided.ending.cause is not Cause.TIMEOUT_DRAW:
+        return decided
+    loser = command.seat if isinstance(command, RunOut) else game.late
+    lost = Ending(Cause.TIMEOUT, winner=not loser).termination
+    return structs.replace(decided, termination=lost, asked=None if decided.asked is None else lost)
 
 
 def _text(event: AnyEvent) -> str:

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import chess
 import msgspec
 from msgspec import UNSET, Raw, structs
 
 from gm_protocol.codec import encode
-from gm_protocol.endings import Cause, result_of, termination_of
+from gm_protocol.endings import SHOWN_TO_VERSION_1, Cause, result_of, termination_of
 from gm_protocol.errors import NotAvailable
+from gm_protocol.messages import GameRow
 from gm_protocol.state import ClockState, GameState
 from gmd.games.game import Actions, Game, Snapshot, seat_name
 from gmd.games.hidden import HiddenGame
@@ -72,6 +73,9 @@ _state_of = cast(
     ),
 )
 
+#: A state of a game, or its row in a list.
+Shown = TypeVar("Shown", GameState, GameRow)
+
 #: The viewer of each seat, by its colour.
 VIEWER_IN = (Viewer.BLACK, Viewer.WHITE)
 #: A constant, because looking up a member of an Enum takes time.
@@ -90,6 +94,12 @@ def game_state(game: Game, shown: Snapshot, elapsed: float, viewer: Viewer, *, b
     if reveals:
         return _revealed_state(game, shown, elapsed, viewer.seat, brief=brief)
     return _blind_state(cast(HiddenGame, game), shown, elapsed, viewer.seat, brief=brief)
+
+
+def for_version_1(shown: Shown) -> Shown:
+    """Return a state or a row as a version 1 session is shown it: with a termination that its clients know."""
+    known = SHOWN_TO_VERSION_1.get(shown.termination)
+    return shown if known is None else structs.replace(shown, termination=known)
 
 
 def _revealed_state(game: Game, shown: Snapshot, elapsed: float, seat: chess.Color | None, *, brief: bool) -> GameState:

@@ -50,7 +50,7 @@ class ClientSession:
     :ivar services: the daemon's services.
     :ivar is_operator: whether it is the operator's session.
     :ivar peer: the client's address, as host:port; empty where it has none.
-    :ivar strict: whether it is of version 2, which refuses misspelt game options.
+    :ivar strict: whether it is of version 2, which refuses misspelt game options and has all terminations.
     :ivar player: the player of requests that name none; ``hello`` sets it.
     :ivar authenticated: the proof of the session's player; None if it has given none.
     :ivar admitted: the registry's ``changed_secrets`` when HTTP checked that proof and noted the player's presence;

@@ -131,7 +131,8 @@ def state_of(
         if game.over and context.player is not None:
             context.session.unacknowledged.show(context.player, live)
     elapsed = 0.0 if game.clock is None else context.services.arbiter.elapsed(live, context.arrived)
-    return views.game_state(game, shown, elapsed, viewer, brief=brief)
+    state = views.game_state(game, shown, elapsed, viewer, brief=brief)
+    return state if context.session.strict else views.for_version_1(state)
 
 
 def _shared_state(live: LiveGame, viewer: Viewer, context: RequestContext, *, brief: bool) -> GameState:
@@ -171,7 +172,7 @@ def state_answer(
     """
     request = context.request
     senses, moves = views.actions(live.game, viewer) if with_actions else (UNSET, UNSET)
-    if shared:
+    if shared and context.session.strict:
         state = _shared_state(live, viewer, context, brief=request.brief)
     else:
         state = state_of(live, viewer, context, brief=request.brief, shown=shown)

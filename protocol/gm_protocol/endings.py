@@ -3,9 +3,9 @@
 Code compares causes and winners. :func:`termination_of` returns the termination of an :class:`Ending`, and
 :func:`read_ending` parses one. The log and the files of games use the same words. A side is python-chess's bool.
 
-A new termination needs its words in :data:`Termination`, and its row in :class:`Cause`; also in
-:data:`VoluntaryTermination` and :data:`Voluntary` if a request may cause it. ``gm_recon.pgn_reading``, which may not
-import this package, has the reasons of reconchess.
+A new termination needs its words in :data:`Termination` and :data:`SHOWN_TO_VERSION_1`, and its row in :class:`Cause`;
+also in :data:`VoluntaryTermination` and :data:`Voluntary` if a request may cause it. ``gm_recon.pgn_reading``, which
+may not import this package, has the reasons of reconchess.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ Termination = Literal[
     "declined",
     "withdrawn",
     "expired",
+    "draw_timeout",
 ]
 
 #: The terminations that ``end_game`` may request.
@@ -125,6 +126,13 @@ class Cause(Enum):
         referee="{loser} resigns.",
     )
     TIMEOUT = Traits(word="timeout", side="loser", words="time", page="{winner} won on time", pgn="time forfeit")
+    #: A player's time is up, and the opponent has not the material to mate (FIDE 6.9).
+    TIMEOUT_DRAW = Traits(
+        word="draw_timeout",
+        words="time against insufficient material",
+        page="Draw on time against insufficient material",
+        pgn="time forfeit",
+    )
     #: An illegal move, in a game where it loses.
     FORFEIT = Traits(
         word="forfeit",
@@ -236,6 +244,8 @@ TERMINATIONS: Final[Mapping[Ending, Termination]] = {
 }
 #: The termination of a game that has not ended.
 ON: Final = "available_move"
+#: What version 1 sessions are shown for terminations that came after they were specified: their results are the same.
+SHOWN_TO_VERSION_1: Final[Mapping[Termination, Termination]] = {"draw_timeout": "stalemate"}
 
 _VICTORIES: Final[frozenset[Cause]] = frozenset(get_args(Victory))
 #: The endings by termination, for each kind of victory.

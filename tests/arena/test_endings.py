@@ -31,11 +31,12 @@ WORDS = {
     "declined": "declined",
     "withdrawn": "withdrawn",
     "expired": "expired",
+    "draw_timeout": "time against insufficient material",
 }
 
 #: The causes without a sentence: an eliminated bot has another one, and the others end no game of a referee's.
 NO_SENTENCE = {
-    *(Cause.TIMEOUT, Cause.FORFEIT),
+    *(Cause.TIMEOUT, Cause.TIMEOUT_DRAW, Cause.FORFEIT),
     *(Cause.DRAW_CLAIM, Cause.KING_CAPTURE, Cause.TURN_LIMIT, Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED),
 }
 

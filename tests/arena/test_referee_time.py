@@ -76,6 +76,16 @@ async def test_60_milliseconds_are_late(autojump_clock: MockClock) -> None:
     assert record.games[0].status == "Black is eliminated: no output in 50 ms."
 
 
+async def test_late_bot_loses_the_match_though_the_game_is_drawn(autojump_clock: MockClock) -> None:
+    """The opponent has a bare king, so the daemon draws the game."""
+    async with daemon() as ask:
+        bots = (Sleeper(0, 60), Sleeper(0, 49))
+        record = await between(ask, bots, "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", STATED, max_moves=2)
+    assert record.failure is not None
+    assert (record.failure.bot, record.failure.kind, record.winner) == (1, "timeout", 2)
+    assert (terminations(record), record.games[0].result) == (["draw_timeout"], "1/2-1/2")
+
+
 @pytest.mark.parametrize(
     ("delays", "margin", "late"),
     [

@@ -143,6 +143,30 @@ def test_of_all_ends_only_a_resignation_can_be_the_act_of_one_player(created: Cr
                 replay(7, own)
 
 
+FLAGGED = structs.replace(CREATED, options=structs.replace(CREATED.options, fen="4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"))
+
+
+@pytest.mark.parametrize(
+    ("before", "loss"),
+    [
+        (BOTH, Ended("timeout_white", 60.0)),
+        ([FirstContactMade("black")], Ended("timeout_white")),
+        ([*BOTH, Moved("e2e4", 1.0)], Ended("timeout_white", 2.0, "white", "timeout_white")),
+    ],
+    ids=["fallen flag", "no contact", "given up"],
+)
+def test_draw_on_time_is_replayed_and_so_is_the_loss_that_older_logs_have(before: list[AnyEvent], loss: Ended) -> None:
+    drawn = structs.replace(loss, termination="draw_timeout", asked=loss.asked and "draw_timeout")
+    for event in (drawn, loss):
+        game = replay(7, [FLAGGED, *before, event])
+        assert (game.now.ending, game.over) == (read_ending(event.termination), True)
+        assert game.clock is not None
+        assert not loss.asked or game.clock.left(chess.WHITE) == 0.0
+    wrong = structs.replace(loss, termination="timeout_black", asked=loss.asked and "timeout_black")
+    with pytest.raises(DoesNotApply):
+        replay(7, [FLAGGED, *before, wrong])
+
+
 def test_end_with_the_termination_of_a_live_game_is_refused() -> None:
     with pytest.raises(DoesNotApply, match=r"^termination: 'available_move' does not end a game$"):
         replay(7, [UNCLOCKED, Ended("available_move")])

@@ -29,6 +29,7 @@ def test_every_termination_has_a_word_of_the_standard() -> None:
         ("victory_white", "normal"),
         ("draw_agreed", "normal"),
         ("timeout_black", "time forfeit"),
+        ("draw_timeout", "time forfeit"),
         ("forfeit_white", "rules infraction"),
         ("draw_move_limit", "adjudication"),
         ("declined", "abandoned"),

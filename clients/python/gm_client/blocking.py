@@ -156,6 +156,7 @@ Termination = Literal[
     "draw_material",
     "draw_move_limit",
     "draw_repetition",
+    "draw_timeout",
     "draw_turn_limit",
     "expired",
     "forfeit_black",

@@ -34,6 +34,7 @@ def test_victory_has_the_words_of_the_variants_rules(variant: Variant) -> None:
         ("resignation_black", "crazyhouse", "White won by resignation"),
         ("taken_draw_black", "standard", "Draw, claimed by Black"),
         ("draw_repetition", "standard", "Draw by repetition"),
+        ("draw_timeout", "standard", "Draw on time against insufficient material"),
         ("expired", "rbc", "The invitation has expired"),
     ],
 )

@@ -224,8 +224,9 @@ class RefereedGame:
         """End the game of a bot that has lost the match."""
         color = self._board.turn
         if defeat.kind == "timeout":
-            expected = Ending.by(Cause.TIMEOUT, color).termination
             await self._until_the_clock_falls()
+            lost, drawn = Ending.by(Cause.TIMEOUT, color).termination, Ending(Cause.TIMEOUT_DRAW).termination
+            expected = drawn if self.record.termination == drawn else lost  # drawn where the opponent cannot mate
         elif defeat.kind == "crash":
             expected = Ending.by(Cause.RESIGNATION, color).termination  # as for every bot that stops answering
             self._stand((await self._act("end_game", termination=expected))["state"])
