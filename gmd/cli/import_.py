@@ -183,7 +183,7 @@ def _add(importer: Importer, found: FoundGame, *, is_new: bool) -> str:
 def _summary(importer: Importer, done: Counter[str]) -> str:
     said = f"imported {counted(importer.imported, 'game')}"
     if done["cut"]:
-        said += f", {done['cut']:,} only as far as a null move"
+        said += f", {done['cut']:,} only in part"
     if done["there"]:
         said += f", {done['there']:,} {'was' if done['there'] == 1 else 'were'} there already"
     if done["bad"]:

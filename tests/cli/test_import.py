@@ -223,7 +223,7 @@ def test_game_with_a_null_move_is_imported_up_to_that_move(tmp_path: Path) -> No
     what = "is a null move, which chess does not have"
     assert import_pgn(data, file, "--white", 1, "--black", 2) == (
         1,
-        "Imported 3 games, 2 only as far as a null move, 1 game could not be imported\n",
+        "Imported 3 games, 2 only in part, 1 game could not be imported\n",
         joined(
             [
                 f"{file}, game 1: its moves from ply 3 on are left out: 'Z0' {what}",

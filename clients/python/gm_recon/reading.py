@@ -24,12 +24,16 @@ class SavedGame(NamedTuple):
 
 
 def read_json(text: str) -> SavedGame:
-    """Read the game of a ``reconchess.GameHistory``. The game is replayed, and its results must match the saved ones.
+    """Read the game of a ``reconchess.GameHistory``, also in the wrapper ``{"game_history": ...}`` of its server.
+
+    The game is replayed, and its results must match the saved ones.
 
     :raises BadHistory: the text is not a GameHistory, or does not match.
     """
     try:
         saved = json.loads(text)
+        if isinstance(saved, dict):
+            saved = saved.get("game_history", saved)
         if not isinstance(saved, dict) or saved.get("type") != "GameHistory":
             raise BadHistory('it is not a JSON object of type "GameHistory"')
         history = _history_of(saved)
