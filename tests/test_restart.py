@@ -25,9 +25,9 @@ def store(tmp_path: Path) -> Iterator[FaultyStore]:
 REQUESTS: list[Json] = [
     {"kind": "new_game", "player_white": 1, "player_black": 2, "token": "t"},
     {"kind": "move", "player": 1, "move": "e4", "ply": 0},
-    {"kind": "move", "player": 2, "move": "e5", "ply": 1, "offer_draw": True},
+    {"kind": "move", "player": 2, "move": "e5", "ply": 1, "offer_draw": True, "claim_draw": True},
     {"kind": "move", "player": 1, "move": "Ke2", "ply": 2},
-    {"kind": "move", "player": 2, "move": "nonsense", "ply": 3},
+    {"kind": "move", "player": 2, "move": "nonsense", "ply": 3, "claim_draw": True},
 ]
 
 

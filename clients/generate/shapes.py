@@ -51,13 +51,13 @@ _LEFT_OUT = {"Pong", "ErrorReply"}
 class Narrowed:
     """A reply of which its kind says more than its struct does.
 
-    :ivar struct: the reply's struct.
+    :ivar structs: the reply's structs.
     :ivar fields: those of its fields that may be present.
     :ivar present: fields that are present and not null; the schema describes the others.
     :ivar absent: fields that may be missing, whatever the schema says.
     """
 
-    struct: str
+    structs: tuple[str, ...]
     description: str
     fields: tuple[str, ...]
     present: tuple[str, ...] = ()
@@ -68,24 +68,26 @@ _ACTIONS = ("sense_actions", "move_actions")
 _MOVE = ("requested_move", "taken_move", "capture_square")
 _SEAT = ("game_id", "seat", "state", "options")
 NARROWED = {
-    "StateReply": Narrowed("StateReply", "The game.", ("state",), present=("state",)),
+    "StateReply": Narrowed(("StateReply",), "The game.", ("state",), present=("state",)),
     "StateActionsReply": Narrowed(
-        "StateReply",
+        ("StateReply",),
         "The game, with the actions if requested, and with names if a player is registered.",
         ("state", *_ACTIONS, "names"),
         present=("state",),
     ),
     "WaitReply": Narrowed(
-        "StateReply",
+        ("StateReply",),
         "The game in which the player is to act, or which is over; a state of null if no game needs the player yet.",
         ("state", "game_id", *_ACTIONS),
     ),
-    "DeclineReply": Narrowed("StateReply", "The game declined; a state of null where there was no game.", ("state",)),
-    "ChallengeReply": Narrowed("SeatReply", "The game that the opponent is invited to.", _SEAT, present=_SEAT),
+    "DeclineReply": Narrowed(
+        ("StateReply",), "The game declined; a state of null where there was no game.", ("state",)
+    ),
+    "ChallengeReply": Narrowed(("SeatReply",), "The game that the opponent is invited to.", _SEAT, present=_SEAT),
     "MoveReply": Narrowed(
-        "MoveReply",
+        ("StateReply", "MoveReply"),
         "The game. In reconnaissance blind chess also the move requested, the move made, and the capture square.",
-        ("state", *_MOVE),
+        ("state", *_MOVE, "claim_refused"),
         absent=_MOVE,
     ),
 }
@@ -173,13 +175,13 @@ class Shapes:
         return Shape(name, base, found["description"], tuple(fields))
 
     def _narrowed(self, name: str, narrowed: Narrowed) -> Shape:
-        shape = self._shape(name, REPLY, narrowed.struct)
-        fields = {field.name: field for field in shape.fields}
+        shapes = [self._shape(name, REPLY, struct) for struct in narrowed.structs]
+        fields = {field.name: field for shape in shapes for field in shape.fields}
         for at in narrowed.present:
             fields[at] = replace(fields[at], type=without_null(fields[at].type), required=True)
         for at in narrowed.absent:
             fields[at] = replace(fields[at], required=False)
-        return replace(shape, description=narrowed.description, fields=tuple(fields[at] for at in narrowed.fields))
+        return replace(shapes[0], description=narrowed.description, fields=tuple(fields[at] for at in narrowed.fields))
 
 
 def without_null(type_: Schema) -> Schema:

@@ -174,7 +174,10 @@ export class Turn {
 
   sense(square: Square | null): Promise<SenseReply>;
   /** Outside of reconnaissance blind chess, the reply's `taken_move` and `capture_square` are null. */
-  move(move: string | null, options?: { offer_draw?: boolean }): Promise<Required<MoveReply>>;
+  move(
+    move: string | null,
+    options?: { offer_draw?: boolean; claim_draw?: boolean },
+  ): Promise<MoveReply & Required<Pick<MoveReply, "requested_move" | "taken_move" | "capture_square">>>;
   end_game(termination: VoluntaryTermination): Promise<StateReply>;
   resign(): Promise<StateReply>;
 }

@@ -585,6 +585,8 @@ export interface MoveFields extends Fields {
   thought?: number | null;
   /** Whether to offer a draw. */
   offer_draw?: boolean;
+  /** Whether to take a draw if the move allows it. */
+  claim_draw?: boolean;
 }
 
 /** A request to sense the three by three squares around square (a name, or a1 = 0 to h8 = 63); null for none. */
@@ -1055,6 +1057,8 @@ export interface MoveReply extends Reply {
   taken_move?: string | null;
   /** Where it captured. */
   capture_square?: string | null;
+  /** Of move, with claim_draw: why there is no draw. */
+  claim_refused?: string;
 }
 
 /** A method for each kind. */

@@ -35,6 +35,7 @@ from gmd.games.game import (
     move_shown_again,
     seat_name,
     shown_again,
+    why_no_draw,
 )
 from gmd.games.moves import decode_move
 from gmd.games.position import Family, Position, family_of, pack, pieces_of, unpack, white_of
@@ -167,7 +168,7 @@ class ChessGame(Game):
             if self.options.illegal_move == "refuse":
                 return Decision(refusal=error)
             return Decision([_forfeit(command, elapsed)])
-        return Decision([Moved(played.uci, elapsed, command.offer_draw)], move=played)
+        return Decision([Moved(played.uci, elapsed, command.offer_draw, command.claim_draw)], move=played)
 
     def _decide_end(self, command: End, elapsed: float) -> Decision:
         ending = command.ending
@@ -194,10 +195,7 @@ class ChessGame(Game):
                 return None if self.draws(self.now) else self._no_draw(command.ending)
 
     def _no_draw(self, claimed: Ending) -> NotAvailable:
-        return NotAvailable(
-            f"termination: {claimed.termination!r}: no draw can be taken now: the position has occurred "
-            f"{self.now.occurrences} times, {self.now.halfmoves} half-moves without capture or pawn move"
-        )
+        return NotAvailable(f"termination: {claimed.termination!r}: no draw can be taken now: {why_no_draw(self.now)}")
 
     # --- Applying -----------------------------------------------------------------------------------------------
 
@@ -225,8 +223,9 @@ class ChessGame(Game):
         if self.clock is not None:
             self.clock.charge(seat, event.seconds)
             self.clock.press(seat)
-        self._push(played, event.offer_draw)
-        self._latest[seat] = Accepted(Play, before.ply, event.move, before.position, self.now, event.offer_draw)
+        offered, claimed = event.offer_draw, event.claim_draw
+        self._push(played, offered, seat if claimed else None)
+        self._latest[seat] = Accepted(Play, before.ply, event.move, before.position, self.now, offered, claimed)
 
     def _apply_ended(self, event: Ended) -> None:
         before, ending, seat = self.now, event.ending, event.side
@@ -236,7 +235,8 @@ class ChessGame(Game):
             self.called_off_by = seat
         if seat is not None and event.asked is not None:
             kind = Play if ending.cause is Cause.FORFEIT else End
-            self._latest[seat] = Accepted(kind, before.ply, event.asked, before.position, self.now, event.offer_draw)
+            drawn = event.offer_draw, event.claim_draw
+            self._latest[seat] = Accepted(kind, before.ply, event.asked, before.position, self.now, *drawn)
 
     def load(self, moves: Sequence[str]) -> Generator[None, None, list[Loaded]]:
         """Play the moves of a PGN in a new game, yielding after every few; return the events, already applied.
@@ -275,7 +275,8 @@ class ChessGame(Game):
             facts = facts_of(played.position)
         return kept
 
-    def _push(self, played: Played, draw_offered: bool) -> None:
+    def _push(self, played: Played, draw_offered: bool, claimant: chess.Color | None = None) -> None:
+        """:param claimant: the side to move, if it takes a draw that the position after the move allows."""
         before = self.now
         self._write(played.san)
         self.codes.append(played.code)
@@ -292,7 +293,7 @@ class ChessGame(Game):
             draw_offered,
             None,
         )
-        ending = self._verdict(after, played.goes_on)
+        ending = self._verdict(after, played.goes_on, claimant)
         if ending is not None:
             after = structs.replace(after, ending=ending, draw_offered=False)
         self._stand(after)
@@ -310,10 +311,11 @@ class ChessGame(Game):
             dots = "." if self.turn else "..."
             self.movetext += f"{' ' if ply else ''}{self.fullmove_at(ply)}{dots}{san}"
 
-    def _verdict(self, after: Snapshot, can_move: bool) -> Ending | None:
+    def _verdict(self, after: Snapshot, can_move: bool, claimant: chess.Color | None = None) -> Ending | None:
         """Return how the position and the draw rules end the game; None if it goes on.
 
         :param can_move: whether the side to move has a legal move.
+        :param claimant: the side that takes a draw if there is one; None for none.
         """
         if not can_move:
             facts = facts_of(after.position)
@@ -327,6 +329,8 @@ class ChessGame(Game):
                 return Ending(Cause.FIFTY_MOVES)
             if insufficient_material(after.position):
                 return Ending(Cause.INSUFFICIENT_MATERIAL)
+        if claimant is not None and self.draws(after):
+            return Ending(Cause.DRAW_CLAIM, claimant=claimant)
         return Ending(Cause.MOVE_LIMIT) if after.ply >= self._max_plies else None
 
 
@@ -334,7 +338,8 @@ def _forfeit(command: Play, elapsed: float) -> Ended:
     """Return the end of a game in which an illegal move loses."""
     ending = Ending(Cause.FORFEIT, winner=not command.seat)
     asked = kept_text(command.text)
-    return Ended.of(ending, elapsed, seat=command.seat, asked=asked, offer_draw=command.offer_draw)
+    drawn = {"offer_draw": command.offer_draw, "claim_draw": command.claim_draw}
+    return Ended.of(ending, elapsed, seat=command.seat, asked=asked, **drawn)
 
 
 def _read_move(position: Position, text: str) -> str:

@@ -21,7 +21,7 @@ class Play(Struct, frozen=True, gc=False):
     """A seat's move; in reconnaissance blind chess ``0000`` passes.
 
     ``ply`` is the ply index at which the seat believes it acts, or None. ``thought`` is how many seconds its client
-    says it has thought.
+    says it has thought. ``claim_draw`` takes a draw that the position after the move allows (FIDE 9.2.1, 9.3.1).
     """
 
     seat: chess.Color
@@ -29,6 +29,7 @@ class Play(Struct, frozen=True, gc=False):
     ply: int | None = None
     offer_draw: bool = False
     thought: float | None = None
+    claim_draw: bool = False
 
 
 class End(Struct, frozen=True, gc=False):

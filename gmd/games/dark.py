@@ -326,6 +326,8 @@ class DarkGame(HiddenGame):
             return Decision(refusal=self.not_your_turn(command.seat))
         if command.offer_draw:
             return Decision(refusal=NotAvailable(f"offer_draw: {self.options.variant} has no draw offers"))
+        if command.claim_draw:
+            return Decision(refusal=NotAvailable(f"claim_draw: {self.options.variant} has no draws to take"))
         try:
             move = read_move(seen_board(self.now.position, self.turn), command.text)
         except GmError as refusal:

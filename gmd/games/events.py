@@ -108,15 +108,16 @@ class Moved(Event, tag="moved", gc=False):
     move: str
     seconds: float = 0.0
     offer_draw: bool = False
+    claim_draw: bool = False
 
 
 class Ended(Event, tag="ended"):
     """The end of a game by anything but a legal move.
 
-    ``seat``, ``asked`` and ``offer_draw`` are those of the request that ended the game, so that its retry is
-    recognized; ``asked`` is a termination, or the text of the move that forfeited. A timeout has none of them, unless
-    the seat gave up its time (then ``asked`` is the termination). In a game that was called off, ``seat`` is the seat
-    of the player who declined or withdrew; a log may have such an end without it. The side to move is charged
+    ``seat``, ``asked``, ``offer_draw`` and ``claim_draw`` are those of the request that ended the game, so that its
+    retry is recognized; ``asked`` is a termination, or the text of the move that forfeited. A timeout has none of them,
+    unless the seat gave up its time (then ``asked`` is the termination). In a game that was called off, ``seat`` is the
+    seat of the player who declined or withdrew; a log may have such an end without it. The side to move is charged
     ``seconds``.
     """
 
@@ -125,6 +126,7 @@ class Ended(Event, tag="ended"):
     seat: Color | None = None
     asked: str | None = None
     offer_draw: bool = False
+    claim_draw: bool = False
 
     @classmethod
     def of(
@@ -135,9 +137,11 @@ class Ended(Event, tag="ended"):
         seat: chess.Color | None = None,
         asked: str | None = None,
         offer_draw: bool = False,
+        claim_draw: bool = False,
     ) -> Ended:
         """Return the event of an ending; the other fields are as above."""
-        return cls(ending.termination, seconds, None if seat is None else COLOR_NAMES[seat], asked, offer_draw)
+        color = None if seat is None else COLOR_NAMES[seat]
+        return cls(ending.termination, seconds, color, asked, offer_draw, claim_draw)
 
     @property
     def ending(self) -> Ending:

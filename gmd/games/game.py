@@ -106,6 +106,12 @@ class GameSummary(Struct, frozen=True, array_like=True, gc=False):
         return self.termination != ON
 
 
+def why_no_draw(shown: Snapshot) -> str:
+    """Return what keeps a draw from being taken at a moment: the counts that are too low."""
+    counts = f"{shown.occurrences} times, {shown.halfmoves} half-moves"
+    return f"the position has occurred {counts} without capture or pawn move"
+
+
 #: Bytes that any game takes, with the data kept for it elsewhere.
 GAME_BYTES = 4_000
 
@@ -461,6 +467,7 @@ class Accepted(Struct, frozen=True, gc=False):
     before: Position
     after: Snapshot
     offer_draw: bool = False
+    claim_draw: bool = False
 
 
 def shown_again(accepted: Accepted | None, command: Sense | End, action: str | int | None) -> Snapshot | None:
@@ -480,7 +487,7 @@ def move_shown_again(accepted: Accepted | None, command: Play, read: Callable[[P
     """
     if accepted is None or accepted.ply != command.ply or accepted.kind is not Play:
         return None
-    if accepted.offer_draw != command.offer_draw:
+    if (accepted.offer_draw, accepted.claim_draw) != (command.offer_draw, command.claim_draw):
         return None
     if accepted.action == kept_text(command.text):
         return accepted.after

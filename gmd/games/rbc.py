@@ -156,6 +156,8 @@ class RbcGame(HiddenGame):
             return refused
         if command.offer_draw:
             return Decision(refusal=NotAvailable("offer_draw: rbc has no draw offers: they would be signals"))
+        if command.claim_draw:
+            return Decision(refusal=NotAvailable("claim_draw: rbc has no draws to take"))
         try:
             if (move := _read_move(command.text)) is not None:
                 self.recon.board.revise(move)

@@ -109,7 +109,8 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
             _check_decided(game, event, Sense(game.turn, event.square), event.seconds)
         case Moved():
             _check_seconds(game, event.seconds)
-            _check_decided(game, event, Play(game.turn, event.move, offer_draw=event.offer_draw), event.seconds)
+            drawn = {"offer_draw": event.offer_draw, "claim_draw": event.claim_draw}
+            _check_decided(game, event, Play(game.turn, event.move, **drawn), event.seconds)
         case Ended():
             _check_seconds(game, event.seconds)
             _check_decided(game, event, _ending(game, event), event.seconds)
@@ -146,7 +147,8 @@ def _ending(game: Game, event: Ended) -> Command:
         case Cause.TIMEOUT | Cause.TIMEOUT_DRAW:
             return Absent() if game.awaited else Flag()
         case Cause.FORFEIT:
-            return Play(_asker(event, ending.side), event.asked or "", offer_draw=event.offer_draw)
+            drawn = {"offer_draw": event.offer_draw, "claim_draw": event.claim_draw}
+            return Play(_asker(event, ending.side), event.asked or "", **drawn)
         case _:
             raise _Wrong(f"termination: {event.termination!r} ends a game only by a move")
 

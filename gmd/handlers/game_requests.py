@@ -160,6 +160,7 @@ def state_answer(
     with_actions: bool = False,
     name_game: bool = False,
     name_players: bool = False,
+    claim_refused: str | UnsetType = UNSET,
     shared: bool = False,
 ) -> PendingReply:
     """Return the reply that shows a game's state to a viewer.
@@ -168,6 +169,7 @@ def state_answer(
     :param with_actions: whether to add the viewer's possible actions.
     :param name_game: whether to add the game's id.
     :param name_players: whether to add the players' names.
+    :param claim_refused: why a move that claimed a draw is none.
     :param shared: whether to use the view of the present that spectators share, encoded once.
     """
     request = context.request
@@ -183,6 +185,7 @@ def state_answer(
         sense_actions=senses,
         move_actions=moves,
         names=names_in(state, context) if name_players else UNSET,
+        claim_refused=claim_refused,
     )
     return context.reply(reply, live.commit_for(viewer), live)
 

@@ -101,6 +101,7 @@ class MakeMove(Request, tag="move", kw_only=True, gc=False):
     ply: Ply | None = None
     thought: Thought | None = None
     offer_draw: bool = False  #: Whether to offer a draw.
+    claim_draw: bool = False  #: Whether to take a draw if the move allows it.
 
 
 class MakeSense(Request, tag="sense", kw_only=True):
@@ -298,7 +299,7 @@ class JoinReply(Reply, kw_only=True):
 class StateReply(Reply, kw_only=True, gc=False):
     """The reply of move, end_game, state and wait. That of state and wait may have ``game_id`` and the actions.
 
-    Only the reply of state has ``names``, and only if a player is registered.
+    Only the reply of state has ``names``, and only if a player is registered; only that of move ``claim_refused``.
     """
 
     game_id: int | UnsetType = UNSET  #: In wait: the game that is due.
@@ -306,6 +307,7 @@ class StateReply(Reply, kw_only=True, gc=False):
     sense_actions: list[str] | UnsetType | None = UNSET  #: Of actions, if asked for.
     move_actions: list[str] | UnsetType | None = UNSET  #: Of actions, if asked for.
     names: PlayerNames | UnsetType = UNSET  #: In state, if a player is registered.
+    claim_refused: str | UnsetType = UNSET  #: Of move, with claim_draw: why there is no draw.
     error: None = None
 
 

@@ -105,7 +105,7 @@ def _command(what: Any, game: ChessGame) -> Command:
     """Return the drawn command: mostly a move, mostly by the side to move. Some texts are too long to be stored."""
     command = command_of(what, game)
     if isinstance(command, Play) and command.text == "nonsense":
-        return Play(command.seat, "nonsense " * 5, command.ply, command.offer_draw)
+        return structs.replace(command, text="nonsense " * 5)
     return command
 
 

@@ -266,7 +266,7 @@ def test_loop_waits_for_its_turn_and_sends_the_next_wait_with_the_move(clients: 
             peer.write(reply)
         peer.expect(MOVE, WAIT)
         peer.write({"state": state(1), "error": None}, due(2))
-        peer.expect({**MOVE, "move": "d2d4", "offer_draw": True, "ply": 2}, WAIT)
+        peer.expect({**MOVE, "move": "d2d4", "offer_draw": True, "claim_draw": True, "ply": 2}, WAIT)
         peer.write({"state": state(3), "error": None}, over(4))
 
     seen = []
@@ -278,7 +278,7 @@ def test_loop_waits_for_its_turn_and_sends_the_next_wait_with_the_move(clients: 
         reply = first.move("e2e4")
         assert reply["state"] == first.state == state(1)
         assert (reply["requested_move"], reply["taken_move"], reply["capture_square"]) == ("e2e4", None, None)
-        next(turns).move("d2d4", offer_draw=True)
+        next(turns).move("d2d4", offer_draw=True, claim_draw=True)
         assert seen == []
         for _ in range(2):
             with pytest.raises(StopIteration):

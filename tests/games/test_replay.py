@@ -34,6 +34,7 @@ asked_moves = st.tuples(
     seats | st.none(),
     st.sampled_from([None, None, -1, 0, 3]),
     st.booleans(),
+    st.booleans(),
 )
 asked_endings = st.builds(End, seats, st.sampled_from(get_args(Voluntary)), st.sampled_from([None, 0, 3]))
 asked = st.one_of(
@@ -80,10 +81,11 @@ def command_of(what: Any, game: ChessGame) -> Command:
     if not isinstance(what, tuple):
         assert isinstance(what, Command)
         return what
-    move, seat, ply, offer = what
+    move, seat, ply, offer, claim = what
     legal = game.facts.actions
     text = legal[move % len(legal)] if isinstance(move, int) and legal else str(move)
-    return Play(game.turn if seat is None else seat, text, game.now.ply if ply == -1 else ply, offer)
+    ply = game.now.ply if ply == -1 else ply
+    return Play(game.turn if seat is None else seat, text, ply, offer, claim_draw=claim)
 
 
 def everything(game: ChessGame) -> list[Any]:

@@ -232,6 +232,7 @@ class Seat:
                 yield self.mine("move", move=None)
             for move in self.rng.sample(self.turn.allowed, min(4, len(self.turn.allowed))):
                 yield self.mine("move", move=move.uci(), offer_draw=True)
+                yield self.mine("move", move=move.uci(), claim_draw=True)
         if self.moved is not None:
             ply, move_made = self.moved
             yield self.mine("move", move=move_made, ply=ply)

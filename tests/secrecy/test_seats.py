@@ -100,6 +100,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "move": st.sampled_from(["e7e5", "e2e4", "Nf6", "0000", None]),
     "termination": st.sampled_from(["taken_draw_white", "taken_draw_black", "draw_agreed"]),
     "offer_draw": st.booleans(),
+    "claim_draw": st.booleans(),
     "token": st.text(max_size=2),
     "player_white": st.sampled_from([None, OBSERVER, OPPONENT, BOTH, REGISTERED_OPPONENT]),
     "player_black": st.sampled_from([None, OBSERVER, OPPONENT, BOTH, REGISTERED_OPPONENT]),

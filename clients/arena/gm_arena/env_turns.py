@@ -80,7 +80,7 @@ class EnvTurn(Turn):
         await self._sense(chess.parse_square(square) if isinstance(square, str) else square)
         return {"sense_result": shown(self._observed.cells()), "state": self.state, "error": None}
 
-    async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
+    async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn.
 
         :raises BotFailed: the move is none of ``move_actions``, or the bot has moved.

@@ -73,8 +73,8 @@ export class Turn {
     return { sense_result: [], ...reply };
   }
 
-  async move(move, { offer_draw } = {}) {
-    const reply = this.#act("move", { move, offer_draw });
+  async move(move, { offer_draw, claim_draw } = {}) {
+    const reply = this.#act("move", { move, offer_draw, claim_draw });
     this.#waitForNext(); // after the move, in the same write
     return { requested_move: move, taken_move: null, capture_square: null, ...(await reply) };
   }

@@ -39,10 +39,11 @@ test("it waits until a turn is due, and waits for the next behind the move", asy
     }
     await expect(peer, { kind: "move", game_id: 4, move: "e2e4", ply: 0 }, WAIT);
     peer.write({ state: state(1), error: null }, due(2));
-    await expect(peer, { kind: "move", game_id: 4, move: "d2d4", offer_draw: true, ply: 2 }, WAIT);
+    const drawn = { offer_draw: true, claim_draw: true };
+    await expect(peer, { kind: "move", game_id: 4, move: "d2d4", ...drawn, ply: 2 }, WAIT);
     peer.write({ state: state(3), error: null }, over(4));
   });
-  const moves = [["e2e4"], ["d2d4", { offer_draw: true }]];
+  const moves = [["e2e4"], ["d2d4", { offer_draw: true, claim_draw: true }]];
   const ends = [];
   for await (const turn of client.turns({ game_id: 4, over: (last) => ends.push(last) })) {
     assert.deepEqual([turn.game_id, turn.color, turn.move_actions], [4, "white", ["e2e4"]]);

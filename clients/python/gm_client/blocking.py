@@ -707,6 +707,8 @@ class MoveFields(Fields, total=False):
     thought: float | None
     #: Whether to offer a draw.
     offer_draw: bool
+    #: Whether to take a draw if the move allows it.
+    claim_draw: bool
 
 
 class SenseFields(Fields, total=False):
@@ -1165,6 +1167,8 @@ class MoveReply(Reply):
     taken_move: NotRequired[str | None]
     #: Where it captured.
     capture_square: NotRequired[str | None]
+    #: Of move, with claim_draw: why there is no draw.
+    claim_refused: NotRequired[str]
 
 
 # <<< types
@@ -2128,9 +2132,10 @@ class Turn(TurnView):
         self.sense_actions = []
         return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
 
-    def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
+    def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
-        asked = self._ask("move", move=move, **({"offer_draw": True} if offer_draw else {}))
+        drawn = {"offer_draw": offer_draw, "claim_draw": claim_draw}
+        asked = self._ask("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
         self._turns._wait_for_next()  # sent in one write with the move
         reply = self._result(asked)
         return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]

@@ -337,9 +337,10 @@ class Turn(TurnView):
         self.sense_actions = []
         return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
 
-    async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
+    async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
-        asked = self._ask("move", move=move, **({"offer_draw": True} if offer_draw else {}))
+        drawn = {"offer_draw": offer_draw, "claim_draw": claim_draw}
+        asked = self._ask("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
         self._turns._wait_for_next()  # sent in one write with the move
         reply = await self._result(asked)
         return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]

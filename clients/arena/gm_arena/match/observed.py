@@ -178,10 +178,10 @@ class TimedTurn(Turn):
         self._since = trio.current_time()
         return reply
 
-    async def move(self, move: str | None, *, offer_draw: bool = False) -> MoveReply:
+    async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         self._answered()
         self._between.answered(self.ply)
-        reply = await super().move(move, offer_draw=offer_draw)
+        reply = await super().move(move, offer_draw=offer_draw, claim_draw=claim_draw)
         self.moved = reply["state"]
         self._since = trio.current_time()
         return reply
