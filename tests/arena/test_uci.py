@@ -155,6 +155,17 @@ async def test_forbidden_action_of_an_engine_loses(
     assert reason in caplog.text
 
 
+@pytest.mark.slow
+async def test_moves_in_an_unusual_form_are_played_once(engine: Engines, log: Path, daemon_process: Served) -> None:
+    fen = "8/6PP/8/1k4K1/8/8/pp6/8 w - - 0 1"
+    witness = await bridged(daemon_process.port, ME, engine("odd"), new_games(ME, max_moves=3, fen=fen))
+    assert [played.failed for played in witness.played] == [False, False]
+    moves = await history(daemon_process.port, witness)
+    assert (len(moves), len(moves[0]), len(lines(log, "go"))) == (6, 5, 6)
+    heard = [line.split()[0] for line in lines(log, "") if line.startswith(("isready", "go"))]
+    assert heard.count("isready") == 2 + 2 + 6  # of each at its start, and before and after every move
+
+
 async def test_program_that_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
     for command, reason in {"./no-such": "No such file or directory", "true": "ended, with exit status 0"}.items():
         with pytest.raises(BotFailed, match=f"'{command}' cannot be started as a UCI engine: .*{reason}"):

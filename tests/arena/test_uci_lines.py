@@ -6,15 +6,29 @@ import chess
 import chess.engine
 import pytest
 
-from gm_arena.uci import BadOption, Clocks, Identity, Info, Option, go, parsed_score, position, read_info, read_option
+from gm_arena.uci import (
+    BadOption,
+    Clocks,
+    Identity,
+    Info,
+    Option,
+    go,
+    parsed_score,
+    position,
+    read_best_move,
+    read_info,
+    read_option,
+    read_words,
+)
 
 SAID = """id name Some Engine 3
 id author nobody
 option name Hash type spin default 16 min 1 max 1024
 option name Clear Hash type button
 option name Style type combo default Normal var Solid var Very Risky var Normal
-option name UCI_Chess960 type check default false
-option name Log File type string default <empty>"""
+  option name UCI_Chess960 type check default false
+Loading an option file
+joho option name Log File type string default <empty>"""
 
 
 @pytest.fixture
@@ -58,6 +72,41 @@ def test_unusable_setting_is_reported(name: str, value: str, message: str, ident
 
 
 @pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("  \tuciok ", ["uciok"]),
+        ("joho readyok", ["readyok"]),
+        ("joho info string bestmove e2e4", ["info", "string", "bestmove", "e2e4"]),
+        ("information: none", []),
+        ("", []),
+    ],
+)
+def test_line_is_read_from_its_first_known_word(line: str, words: list[str]) -> None:
+    """UCI requires this of both sides."""
+    assert read_words(line) == words
+
+
+@pytest.mark.parametrize(
+    ("line", "move"),
+    [
+        ("bestmove e2e4 ponder e7e5", "e2e4"),
+        (" \t bestmove\te2e4", "e2e4"),
+        ("joho bestmove e2e4", "e2e4"),
+        ("joho bestmove a7a8Q", "a7a8Q"),
+        ("joho bestmove P@e4", "P@e4"),
+        ("joho bestmove (none)", "(none)"),
+        ("bestmove", ""),
+        ("bestmove ?!", "?!"),
+        ("the bestmove changes", None),
+        ("info string bestmove e2e4", None),
+        ("bestmoves e2e4", None),
+    ],
+)
+def test_best_move_is_read(line: str, move: str | None) -> None:
+    assert read_best_move(line) == move
+
+
+@pytest.mark.parametrize(
     ("line", "info"),
     [
         (
@@ -72,10 +121,11 @@ def test_unusable_setting_is_reported(name: str, value: str, message: str, ident
         ("info string score cp 5", Info()),
         ("info currmove e2e4 currmovenumber 1", Info()),
         ("info score cp", Info()),
+        ("info depth 1 pv a7a8Q", Info(None, 1, pv=("a7a8q",))),
     ],
 )
 def test_info_line_is_read(line: str, info: Info | None) -> None:
-    assert read_info(line) == info
+    assert read_info(line.split()) == info
 
 
 def test_scores_parse_as_python_chess_s_scores() -> None:

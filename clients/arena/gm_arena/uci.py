@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 import chess
 from chess.engine import Cp, Mate, Score
 
+#: The words that begin what an engine writes.
+ENGINE_WORDS = frozenset({"id", "uciok", "readyok", "bestmove", "copyprotection", "registration", "info", "option"})
+
+#: What engines write where they have no move.
+NO_MOVE = frozenset({"(none)", "0000"})
+
 #: The keywords of an option; each value ends at the next keyword.
 _OPTION_WORDS = ("name", "type", "default", "min", "max", "var")
 
@@ -58,6 +64,34 @@ class Option:
             raise BadOption(f"{self.name}: {number} is not from {self.min} to {self.max}")
 
 
+def read_words(line: str) -> list[str]:
+    """Return the words of an engine's line from the first known one; UCI requires both sides to skip unknown ones."""
+    words = line.split()
+    start = next((index for index, word in enumerate(words) if word in ENGINE_WORDS), len(words))
+    return words[start:]
+
+
+def read_best_move(line: str) -> str | None:
+    """Return the move of a ``bestmove`` line as it is written: "" where none follows, or one of :data:`NO_MOVE`.
+
+    Return None for another line. After unknown words only a move counts: they may be a sentence about the best move.
+    """
+    match read_words(line):
+        case ["bestmove", *rest]:
+            move = " ".join(rest[:1])
+            return move if line.split()[0] == "bestmove" or _is_move(move) else None
+        case _:
+            return None
+
+
+def _is_move(text: str) -> bool:
+    try:
+        chess.Move.from_uci(text.lower())
+    except chess.InvalidMoveError:
+        return text in NO_MOVE
+    return True
+
+
 def opponent(name: str) -> str:
     """Return the value of ``UCI_Opponent``: title, rating, kind and name. All opponents are declared as programs."""
     return f"none none computer {' '.join(name.split())}"
@@ -75,11 +109,10 @@ class Identity:
 
     def read_line(self, line: str) -> None:
         """Record a line."""
-        words = line.split()
-        match words[:2]:
-            case ["id", "name"]:
-                self.name = " ".join(words[2:])
-            case ["option", _]:
+        match read_words(line):
+            case ["id", "name", *name]:
+                self.name = " ".join(name)
+            case ["option", "name", *_] as words:
                 option = read_option(words[1:])
                 self.options[option.name.lower()] = option
             case _:
@@ -184,13 +217,12 @@ class Info:
     pv: tuple[str, ...] = ()
 
 
-def read_info(line: str) -> Info | None:
-    """Parse an ``info`` line; return None if it is about another line than the best."""
-    words = line.split()
+def read_info(words: list[str]) -> Info | None:
+    """Parse the words of an ``info`` line; return None if it is about another line than the best."""
     words = words[: words.index("string")] if "string" in words else words
     if "multipv" in words and _word_after(words, "multipv") != "1":
         return None
-    pv = tuple(words[words.index("pv") + 1 :]) if "pv" in words else ()
+    pv = tuple(map(str.lower, words[words.index("pv") + 1 :])) if "pv" in words else ()
     return Info(_read_score(words), _number(_word_after(words, "depth")), _number(_word_after(words, "nodes")), pv)
 
 

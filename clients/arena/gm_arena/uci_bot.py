@@ -19,7 +19,20 @@ from .boards import BoardBot
 from .bot import BotFailed, Bots, BotUnusable, Place
 from .process import BotProcess
 from .programs import find_program
-from .uci import BadOption, Clocks, Identity, go, opponent, parsed_score, position, read_info, set_option
+from .uci import (
+    NO_MOVE,
+    BadOption,
+    Clocks,
+    Identity,
+    go,
+    opponent,
+    parsed_score,
+    position,
+    read_best_move,
+    read_info,
+    read_words,
+    set_option,
+)
 
 #: Seconds of thought for a move where there is no clock and no limit.
 DEFAULT_MOVE_SECONDS = 1.0
@@ -174,6 +187,7 @@ class UciBot(BoardBot):
             self._process.send(set_option("UCI_Opponent", opponent(place.opponent_name)) + "\n")
         self._process.send("ucinewgame\n")
         await _ask(self._process, "isready", "readyok")
+        self._process.send("isready\n")
 
     def set_option(self, name: str, value: str) -> None:
         """Set an option that the engine has, before :meth:`begin`: for this game, where other games differ."""
@@ -189,15 +203,20 @@ class UciBot(BoardBot):
     async def think(self, state: GameState, board: chess.Board) -> Thought:
         """Return the engine's move on a board, within the time that the game leaves it.
 
+        It is asked ``isready`` after each move: what it writes up to ``readyok``, in the opponent's time, is about the
+        last search and not about this one.
+
         :raises BotFailed: the engine fails, or its move is not legal.
         """
         place, process = self._place, self._process
+        await _read_until(process, "readyok")
         process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(state, place.options)}\n")
         best = await self._best(board.turn)
-        if best in ("", "(none)", "0000"):
+        process.send("isready\n")
+        if not best or best in NO_MOVE:
             return Thought(None, best)
         try:
-            return Thought(board.parse_uci(best), best)
+            return Thought(board.parse_uci(best.lower()), best)
         except chess.IllegalMoveError:
             raise BotFailed(f"{best} is not a legal move in {board.fen()}", fault="illegal move") from None
         except chess.InvalidMoveError:
@@ -205,24 +224,23 @@ class UciBot(BoardBot):
             raise BotFailed(f"{process.label} {what}", fault="protocol") from None
 
     async def _best(self, turn: chess.Color) -> str:
-        """Return the word after ``bestmove``."""
+        """Return the move after ``bestmove``, as the engine wrote it."""
         self.score, self.last_info = None, {}
         said = 0
         for number in range(1, MAX_LINES + 1):
             line = await self._process.receive()
             said += len(line)
-            if line.startswith("bestmove"):
-                return " ".join(line.split()[1:2])
+            if (best := read_best_move(line)) is not None:
+                return best
             if said > MAX_BYTES:
                 break
-            if line.startswith("info"):
-                self._note_info(line, turn)
+            self._note_info(read_words(line), turn)
             if number % LINES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
 
-    def _note_info(self, line: str, turn: chess.Color) -> None:
-        info = read_info(line)
+    def _note_info(self, words: list[str], turn: chess.Color) -> None:
+        info = read_info(words) if words[:1] == ["info"] else None
         if info is None:
             return
         self.score = info.score or self.score
@@ -242,17 +260,27 @@ class UciBot(BoardBot):
 
 
 async def _ask(process: BotProcess, question: str, answer: str) -> list[str]:
-    """Return the lines that an engine writes before its answer, which are fewer than it may write about a move.
+    """Ask an engine, and return the lines that it writes before its answer.
 
     :raises BotFailed: the answer does not come.
     """
     process.send(f"{question}\n")
+    return await _read_until(process, answer)
+
+
+async def _read_until(process: BotProcess, answer: str) -> list[str]:
+    """Return the lines that an engine writes before an answer, which are fewer than it may write about a move.
+
+    :raises BotFailed: the answer does not come.
+    """
     lines: list[str] = []
+    said = 0
     with trio.move_on_after(START_SECONDS):
-        while (line := await process.receive()).strip() != answer:
+        while read_words(line := await process.receive())[:1] != [answer]:
             lines.append(line)
-            if len(lines) > MAX_LINES:
-                raise BotFailed(f"{process.label} wrote {len(lines)} lines and no {answer}", fault="flood")
+            said += len(line)
+            if len(lines) > MAX_LINES or said > MAX_BYTES:
+                raise BotFailed(f"{process.label} wrote {said} bytes and no {answer}", fault="flood")
             if len(lines) % LINES_A_STEP == 0:
                 await trio.lowlevel.checkpoint()
         return lines

@@ -1,6 +1,7 @@
 """A UCI engine that moves at random, and records its input in the given file.
 
-The second argument is the trouble of its second move: `none`, `illegal`, `garbage`, `die`, or `play`.
+The second argument is the trouble of its second move: `none`, `illegal`, `garbage`, `die`, or `play`. With `odd` it
+promotes where it can, and writes every move twice, in an unusual form.
 """
 
 import os
@@ -37,7 +38,10 @@ with open(path, "a", buffering=1) as log:
                     board.push_uci(move)
             case ["go", *_]:
                 searches += 1
-                move = board.uci(rng.choice(list(board.legal_moves)))
+                moves = list(board.legal_moves)
+                if trouble == "odd":
+                    moves = [each for each in moves if each.promotion] or moves
+                move = board.uci(rng.choice(moves))
                 match trouble if searches == 2 else "play":
                     case "none":
                         move = "(none)"
@@ -47,7 +51,10 @@ with open(path, "a", buffering=1) as log:
                         move = "?!"
                     case "die":
                         os._exit(7)
-                print("bestmove", move)
+                if trouble == "odd":
+                    move = move[:4] + move[4:].upper()
+                    print(f"about the bestmove\njoho bestmove {move}")
+                print(" bestmove", move)
             case ["quit"]:
                 sys.exit()
         sys.stdout.flush()

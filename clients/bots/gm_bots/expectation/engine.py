@@ -11,7 +11,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from gm_arena.bot import BotFailed
-from gm_arena.uci import go, set_option
+from gm_arena.uci import go, read_words, set_option
 
 #: More moves than any position has: Stockfish then scores each.
 EVERY_MOVE = 256
@@ -101,7 +101,7 @@ class Stockfish:
         return found
 
     def _ask(self, question: str, answer: str) -> list[str]:
-        """Return the lines up to one that begins with a word.
+        """Return the lines up to one with an answer.
 
         :raises BotFailed: the process has ended.
         """
@@ -111,7 +111,7 @@ class Stockfish:
         try:
             for line in iter(self._process.stdout.readline, b""):
                 said.append(line.decode("utf-8", "replace"))
-                if said[-1].startswith(answer):
+                if read_words(said[-1])[:1] == [answer]:
                     return said
         except (OSError, ValueError):  # it was closed
             pass
