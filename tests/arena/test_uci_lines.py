@@ -57,11 +57,39 @@ def test_options_are_set_by_any_case_of_their_names(identity: Identity) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("clear hash", "", "setoption name Clear Hash"),
+        ("Clear Hash", "true", "setoption name Clear Hash"),
+        ("Log File", "", "setoption name Log File value <empty>"),
+        ("log file", " of mine.txt", "setoption name Log File value  of mine.txt"),
+        ("style", "very RISKY", "setoption name Style value Very Risky"),
+    ],
+)
+def test_value_is_sent_in_the_form_of_its_type(name: str, value: str, line: str, identity: Identity) -> None:
+    assert identity.setting(name, value) == line
+
+
+def test_options_of_the_game_are_sent_as_declared() -> None:
+    identity = Identity()
+    identity.read_line("option name uci_chess960 type check default false")
+    identity.read_line("option name UCI_VARIANT type combo default Chess var Chess var CrazyHouse")
+    assert identity.variants == {"standard", "chess960", "crazyhouse"}
+    assert identity.game_settings("crazyhouse", chess960=True) == [
+        "setoption name uci_chess960 value true",
+        "setoption name UCI_VARIANT value CrazyHouse",
+    ]
+    assert identity.game_settings("standard", chess960=False) == []
+
+
+@pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("Hash", "2048", "Hash: 2048 is not from 1 to 1024"),
         ("Hash", "much", "Hash: 'much' is not a whole number"),
         ("Style", "risky", "Style: 'risky' is none of Solid, Very Risky, Normal"),
+        ("Style", "", "Style: '' is none of Solid, Very Risky, Normal"),
+        ("Clear Hash", "now", "Clear Hash: a button has no value, and 'now' is one; write 'Clear Hash='"),
         ("Colour", "red", r"engine does not support option Colour \(it has: Clear Hash, Hash, .*\)"),
         ("UCI_Chess960", "true", "UCI_Chess960 is set by gmd, from the game being played"),
     ],

@@ -39,21 +39,40 @@ class Option:
     max: int | None = None
     values: tuple[str, ...] = ()
 
-    def check(self, value: str) -> str:
-        """Return a value in the form to send.
+    def setting(self, value: str) -> str:
+        """Return the line that sets the option; that of a button presses it, and has no value.
 
-        :raises BadOption: the option does not allow it.
+        :raises BadOption: the option does not allow the value.
         """
+        return set_option(self.name, self._form_to_send(value))
+
+    def _form_to_send(self, value: str) -> str | None:
         match self.type:
-            case "check" if value.lower() not in ("true", "false"):
-                raise BadOption(f"{self.name}: {value!r} is neither true nor false")
+            case "button":
+                self._check_absent(value)
+                return None
             case "check":
-                return value.lower()
+                return self._one_of(("true", "false"), value, "neither true nor false")
             case "spin":
                 self._check_number(value)
-            case "combo" if value not in self.values:
-                raise BadOption(f"{self.name}: {value!r} is none of {', '.join(self.values)}")
-        return value
+                return value
+            case "combo":
+                return self._one_of(self.values, value, f"none of {', '.join(self.values)}")
+            case _:
+                return value or "<empty>"
+
+    def _check_absent(self, value: str) -> None:
+        if value.lower() not in ("", "true"):
+            raise BadOption(f"{self.name}: a button has no value, and {value!r} is one; write '{self.name}='")
+
+    def _one_of(self, allowed: tuple[str, ...], value: str, otherwise: str) -> str:
+        """Return the allowed value that this one is, apart from upper and lower case."""
+        if value in allowed:
+            return value
+        for each in allowed:
+            if each.lower() == value.lower():
+                return each
+        raise BadOption(f"{self.name}: {value!r} is {otherwise}")
 
     def _check_number(self, value: str) -> None:
         try:
@@ -125,7 +144,7 @@ class Identity:
         if "uci_chess960" in self.options:
             variants.add("chess960")
         variant = self.options.get("uci_variant")
-        if variant is not None and "crazyhouse" in variant.values:
+        if variant is not None and "crazyhouse" in map(str.lower, variant.values):
             variants.add("crazyhouse")
         return frozenset(variants)
 
@@ -140,7 +159,14 @@ class Identity:
         if option is None:
             known = ", ".join(sorted(option.name for option in self.options.values())) or "none"
             raise BadOption(f"engine does not support option {name} (it has: {known})")
-        return set_option(option.name, option.check(value))
+        return option.setting(value)
+
+    def game_settings(self, variant: str, *, chess960: bool) -> list[str]:
+        """Return the lines that set the managed options for a game of one of the engine's variants."""
+        values = {"uci_chess960": "true"} if chess960 else {}
+        if variant == "crazyhouse":
+            values["uci_variant"] = "crazyhouse"
+        return [self.options[name].setting(value) for name, value in values.items() if name in self.options]
 
 
 def read_option(words: list[str]) -> Option:
@@ -160,9 +186,9 @@ def read_option(words: list[str]) -> Option:
     return Option(text("name"), text("type"), _number(text("min")), _number(text("max")), tuple(texts.get("var", ())))
 
 
-def set_option(name: str, value: str) -> str:
-    """Return the line that sets an option."""
-    return f"setoption name {name} value {value}"
+def set_option(name: str, value: str | None) -> str:
+    """Return the line that sets an option; without a value, that presses a button."""
+    return f"setoption name {name}" if value is None else f"setoption name {name} value {value}"
 
 
 def position(board: chess.Board, *, variant: str) -> str:

@@ -179,10 +179,8 @@ class UciBot(BoardBot):
         await super().begin(place)
         self._place = place
         self._process.label += f" in game {place.game_id}"
-        if self._record.board.chess960 and "uci_chess960" in self._identity.options:
-            self._process.send(set_option("UCI_Chess960", "true") + "\n")
-        if place.variant == "crazyhouse":
-            self._process.send(set_option("UCI_Variant", "crazyhouse") + "\n")
+        for line in self._identity.game_settings(place.variant, chess960=self._record.board.chess960):
+            self._process.send(line + "\n")
         if self._names_opponent:
             self._process.send(set_option("UCI_Opponent", opponent(place.opponent_name)) + "\n")
         self._process.send("ucinewgame\n")
