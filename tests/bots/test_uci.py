@@ -111,6 +111,29 @@ def test_finished_infinite_search_waits_for_stop(engine: Conversation) -> None:
     assert engine.receive("bestmove") == ["bestmove b1b8"]
 
 
+@pytest.mark.parametrize("command", ["ponderhit", "stop"])
+@pytest.mark.parametrize("limit", ["depth 1", "movetime 1", "wtime 1 btime 1"])
+def test_finished_search_of_ponder_waits_for_ponderhit_or_stop(limit: str, command: str, engine: Conversation) -> None:
+    engine.send("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", f"go ponder {limit}")
+    engine.receive("info depth 1 ")
+    engine.send("isready")
+    assert engine.receive("readyok") == ["readyok"]
+    engine.send(command)
+    assert engine.receive("bestmove") == ["bestmove b1b8"]
+
+
+def test_search_of_ponder_goes_on_after_ponderhit(engine: Conversation) -> None:
+    engine.send("position startpos", "go ponder depth 3", "ponderhit")
+    assert engine.receive("bestmove")[-2].startswith("info depth 3 ")
+
+
+def test_ponderhit_does_not_end_an_infinite_search(engine: Conversation) -> None:
+    engine.send("position fen 7k/R7/8/8/8/8/8/1R5K w - - 0 1", "go infinite")
+    engine.receive("info depth 1 ")
+    engine.send("ponderhit", "isready")
+    assert engine.receive("readyok") == ["readyok"]
+
+
 def test_command_after_an_unknown_word_is_obeyed(engine: Conversation) -> None:
     """UCI requires this: "joho debug on" is "debug on"."""
     engine.send("joho isready please")

@@ -99,7 +99,7 @@ class Uci:
         self._write, self._writing = write, threading.Lock()
         self._board = chess.Board()
         self._values = {name: option.default for name, option in OPTIONS.items()}
-        self._stop = threading.Event()
+        self._stop, self._ponderhit = threading.Event(), threading.Event()
         self._search: threading.Thread | None = None
 
     def run(self, lines: Iterable[str]) -> None:
@@ -133,7 +133,9 @@ class Uci:
                 self._go(rest)
             case ["stop", *_]:
                 self._end_search()
-            case [] | ["debug" | "ponderhit" | "register", *_]:
+            case ["ponderhit", *_]:
+                self._ponderhit.set()
+            case [] | ["debug" | "register", *_]:
                 pass  # a blank line, and commands without effect here
             case [unknown, *rest]:  # UCI requires the rest of the line to be obeyed
                 self._say(f"info string {unknown!r} is not a known UCI command")
@@ -171,14 +173,24 @@ class Uci:
         features = Features(check_extension=bool(self._values["CheckExtension"]))
         options = Options(self._values["Seed"] or None, self._values["Margin"], self._values["Hash"], features)
         self._stop.clear()
-        thinking = (self._board.copy(), limit, moves, options, "infinite" in words)
+        self._ponderhit.clear()
+        until = self._stop if "infinite" in words else self._ponderhit if "ponder" in words else None
+        thinking = (self._board.copy(), limit, moves, options, until)
         self._search = threading.Thread(target=self._think, args=thinking, name="search", daemon=True)
         self._search.start()
 
     def _think(
-        self, board: chess.Board, limit: Limit, moves: list[chess.Move] | None, options: Options, infinite: bool
+        self,
+        board: chess.Board,
+        limit: Limit,
+        moves: list[chess.Move] | None,
+        options: Options,
+        until: threading.Event | None,
     ) -> None:
-        """Search, in its thread; the end of an infinite search is reported only after ``stop``."""
+        """Search, in its thread, and report the best move, but not before an event if there is one.
+
+        A search of ``go ponder`` has its limit from the beginning: what it took of the opponent's time is saved.
+        """
         reported: list[Result] = []
 
         def report(result: Result) -> None:
@@ -188,14 +200,15 @@ class Uci:
         result = search(board, limit, options, moves=moves, stopped=self._stop.is_set, found=report)
         if not reported or reported[-1].pv != result.pv:
             self._say(describe(result))
-        if infinite:
-            self._stop.wait()
+        if until is not None:
+            until.wait()
         self._say(f"bestmove {result.move.uci() if result.move else '(none)'}")
 
     def _end_search(self) -> None:
         """End the running search, if any, and wait until it has written its best move."""
         if self._search is not None:
             self._stop.set()
+            self._ponderhit.set()
             self._search.join()
             self._search = None
 
