@@ -5,15 +5,18 @@ Lost connections are in ``test_reconnecting.py`` and ``test_lost_replies.py``.
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gm_client import BadReply, ConnectionLost, GmError, blocking, trio_client, trio_connection
+from gm_client import BadReply, ClientError, ConnectionLost, GmError, blocking, trio_client, trio_connection
 from tests.clients.python_clients import HELLO, OK, Clients, Dialogue, Json, JsonPeer, dialogues, framed
 from tests.serving import Served, reserved_port
 
@@ -127,12 +130,10 @@ def test_replies_of_single_bytes_and_of_many_megabytes_are_read(clients: Clients
 
 
 def test_refusal_raises_an_error_with_the_code_and_text_of_the_server(clients: Clients) -> None:
-    refusal = {"state": None, "code": "too_many", "error": "slow down", "retry_after": 1.5}
-
     def script(peer: JsonPeer) -> None:
         peer.greet()
         peer.expect({"kind": "move", "game_id": 1, "move": "e4"})
-        peer.write(refusal)
+        peer.write(REFUSAL)
         peer.expect({"kind": "ping"})
         peer.write(OK)
 
@@ -141,8 +142,36 @@ def test_refusal_raises_an_error_with_the_code_and_text_of_the_server(clients: C
         with pytest.raises(GmError, match=r"^slow down$") as caught:
             client.move(1, "e4")
         error = caught.value
-        assert (error.code, error.kind, error.retry_after, error.reply) == ("too_many", "move", 1.5, refusal)
+        assert (error.code, error.kind, error.retry_after, error.reply) == ("too_many", "move", 1.5, REFUSAL)
         assert client.ping() == OK
+
+
+REFUSAL = {"state": None, "code": "too_many", "error": "slow down", "retry_after": 1.5}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        GmError(REFUSAL, "move"),
+        GmError({"error": "no"}, "ping"),
+        ConnectionLost("gone", sent=True),
+        BadReply("no JSON"),
+    ],
+)
+@pytest.mark.parametrize("copied", [lambda error: pickle.loads(pickle.dumps(error)), copy.deepcopy])
+def test_error_is_the_same_in_another_process(error: Exception, copied: Callable[[Exception], Exception]) -> None:
+    error.add_note("in game 3")
+    other = copied(error)
+    assert type(other) is type(error)
+    assert (str(other), other.args, vars(other)) == (str(error), error.args, vars(error))
+
+
+def test_every_error_of_the_client_is_a_client_error_and_a_lost_connection_is_python_s_too() -> None:
+    assert {error for error in vars(blocking).values() if isinstance(error, type) and issubclass(error, Exception)} == {
+        ClientError, GmError, ConnectionLost, BadReply,
+    }  # fmt: skip
+    assert all(issubclass(error, ClientError) for error in (GmError, ConnectionLost, BadReply))
+    assert issubclass(ConnectionLost, ConnectionError)
 
 
 def test_too_long_request_is_refused_before_it_is_sent(clients: Clients) -> None:

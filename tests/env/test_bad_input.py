@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -88,6 +90,16 @@ def test_illegal_move_names_game_and_action_and_changes_nothing(action: int) -> 
         batch.move(np.array([PASS, action, PASS]))
     assert (raised.value.game, raised.value.action) == (1, action)
     assert everything(batch) == before
+
+
+def test_illegal_action_is_the_same_in_another_process() -> None:
+    with pytest.raises(IllegalAction) as raised:
+        BatchedRbc(1).move(np.array([PASS]))
+    error = raised.value
+    error.add_note("in worker 3")
+    for other in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert type(other) is IllegalAction
+        assert (str(other), other.args, vars(other)) == (str(error), error.args, vars(error))
 
 
 def test_every_number_that_is_not_listed_is_refused() -> None:

@@ -46,6 +46,10 @@ class IllegalAction(ValueError):
         super().__init__(message)
         self.game, self.action = game, action
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle makes the error of in another process."""
+        return type(self), (str(self), self.game, self.action), vars(self)
+
 
 class BatchedRbc(Views):
     """``n`` games, of which each turn is two calls: :meth:`sense`, then :meth:`move`.

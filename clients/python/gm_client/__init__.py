@@ -11,9 +11,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers treat it as typing's; loading that takes half as long as gmcat
 if TYPE_CHECKING:
-    from .blocking import BadReply, Client, ConnectionLost, GameState, GmError, Turn, connect
+    from .blocking import BadReply, Client, ClientError, ConnectionLost, GameState, GmError, Turn, connect
 
-__all__ = ["connect", "Client", "Turn", "GameState", "GmError", "ConnectionLost", "BadReply"]
+__all__ = ["connect", "Client", "Turn", "GameState", "ClientError", "GmError", "ConnectionLost", "BadReply"]
 
 
 def __getattr__(name: str) -> object:

@@ -103,7 +103,11 @@ PASSING = {"too_many", "shutting_down"}
 # --- Errors -----------------------------------------------------------------------------------------------------------
 
 
-class GmError(Exception):
+class ClientError(Exception):
+    """Base class of the client's errors."""
+
+
+class GmError(ClientError):
     """The server refused a request, and nothing has changed. The text is the server's sentence.
 
     :ivar code: the protocol's code for the error: ``illegal_move``, ``not_your_turn`` and so on.
@@ -119,8 +123,12 @@ class GmError(Exception):
         self.retry_after: float | None = reply.get("retry_after")
         self.reply = reply
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle makes the error of in another process."""
+        return type(self), (self.reply, self.kind), vars(self)
 
-class ConnectionLost(Exception):
+
+class ConnectionLost(ClientError, ConnectionError):
     """There is no connection, and retries have failed or are not allowed.
 
     :ivar sent: whether the server may have carried out the request.
@@ -131,7 +139,7 @@ class ConnectionLost(Exception):
         self.sent = sent
 
 
-class BadReply(Exception):
+class BadReply(ClientError):
     """The data received is not a reply of a gm server."""
 
 
@@ -1664,17 +1672,17 @@ class Connection:
         :raises ConnectionLost: nothing came in time, or the connection ended.
         :raises BadReply: the data is not a message.
         """
-        try:
-            self._socket.settimeout(patience)
-            while (body := self._frames.take()) is None:
+        while (body := self._frames.take()) is None:
+            try:
+                self._socket.settimeout(patience)
                 chunk = self._socket.recv(1 << 16)
-                if not chunk:
-                    raise ConnectionLost("the server closed the connection")
-                self._frames.feed(chunk)
-        except TimeoutError as error:
-            raise ConnectionLost("the server did not answer in time") from error
-        except OSError as error:
-            raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+            except TimeoutError as error:
+                raise ConnectionLost("the server did not answer in time") from error
+            except OSError as error:
+                raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+            if not chunk:
+                raise ConnectionLost("the server closed the connection")
+            self._frames.feed(chunk)
         return body
 
     def is_over(self) -> bool:

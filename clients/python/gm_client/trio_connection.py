@@ -67,17 +67,17 @@ class Connection:
         :raises ConnectionLost: nothing came in time, or the connection ended.
         :raises BadReply: the data is not a message.
         """
-        try:
-            while (body := self._frames.take()) is None:
+        while (body := self._frames.take()) is None:
+            try:
                 with trio.fail_after(patience):
                     chunk = await self._stream.receive_some()
-                if not chunk:
-                    raise ConnectionLost("the server closed the connection")
-                self._frames.feed(chunk)
-        except trio.TooSlowError as error:
-            raise ConnectionLost("the server did not answer in time") from error
-        except LOST as error:
-            raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+            except trio.TooSlowError as error:
+                raise ConnectionLost("the server did not answer in time") from error
+            except LOST as error:
+                raise ConnectionLost(f"the connection was lost: {_reason(error)}") from error
+            if not chunk:
+                raise ConnectionLost("the server closed the connection")
+            self._frames.feed(chunk)
         return body
 
     async def is_over(self) -> bool:

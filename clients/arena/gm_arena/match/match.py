@@ -13,7 +13,7 @@ from typing import Any
 import click
 import trio
 
-from gm_client.blocking import VERSION
+from gm_client.blocking import VERSION, ConnectionLost
 
 from ..address import address
 from ..bridge import Server
@@ -221,6 +221,8 @@ async def _served(given: dict[str, Any]) -> AsyncIterator[str]:
             if given["port"]:
                 click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
             yield address(*daemon.addresses[0])
+    except ConnectionLost:  # an OSError, of the games
+        raise
     except (DataError, OSError) as error:
         raise MatchError(f"the daemon cannot be started: {error}") from None
 
