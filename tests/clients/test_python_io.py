@@ -232,6 +232,71 @@ async def test_loops_run_concurrently_in_one_client() -> None:
     assert sorted(ends) == [1, 1, 2, 2, 3, 3]
 
 
+WAIT = {"kind": "wait", "game_id": 4, "actions": True}
+MOVE = {"kind": "move", "game_id": 4, "move": "e2e4", "ply": 0}
+
+
+def due(ply: int) -> dict[str, Any]:
+    state = {"game_id": 4, "ply_index": ply, "turn": "white", "phase": "move"}
+    return {"state": state, "move_actions": ["e2e4"], "error": None}
+
+
+async def first_turn(client: trio_client.Client, turns: list[trio_client.Turn]) -> None:
+    """Add the first turn of a loop to a list, and leave the loop."""
+    async for turn in client.turns(4):
+        turns.append(turn)
+        break
+
+
+async def test_loop_left_by_break_closes_its_connection_and_its_turn_still_moves() -> None:
+    async with scripted() as (client, peers):
+        own, turns = await peers(), list[trio_client.Turn]()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(first_turn, client, turns)
+            loop = await peers()
+            await in_thread(loop.expect, WAIT)
+            await in_thread(loop.write, due(0))
+        assert await in_thread(loop.read) is None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(turns[0].move, "e2e4")
+            await in_thread(own.expect, MOVE)
+            await in_thread(own.write, due(1))
+        assert turns[0].state["ply_index"] == 1
+
+
+async def test_action_in_flight_is_finished_before_its_abandoned_loop_closes() -> None:
+    async with scripted() as (client, peers):
+        await peers()
+        async with trio.open_nursery() as nursery:
+
+            async def move_and_leave() -> None:
+                async for turn in client.turns(4):
+                    nursery.start_soon(turn.move, "e2e4")
+                    await trio.testing.wait_all_tasks_blocked()
+                    break
+
+            nursery.start_soon(move_and_leave)
+            loop = await peers()
+            await in_thread(loop.expect, WAIT)
+            await in_thread(loop.write, due(0))
+            await in_thread(loop.expect, MOVE, WAIT)
+            await in_thread(loop.write, due(1))
+        assert await in_thread(loop.read) is None
+
+
+async def test_loop_whose_last_reference_goes_in_another_thread_closes_its_connection() -> None:
+    async with scripted() as (client, peers):
+        await peers()
+        loops = [client.turns(4)]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(anext, loops[0])
+            loop = await peers()
+            await in_thread(loop.expect, WAIT)
+            await in_thread(loop.write, due(0))
+        await in_thread(loops.clear)
+        assert await in_thread(loop.read) is None
+
+
 async def test_closing_the_client_ends_its_loops() -> None:
     async with running_daemon() as daemon:
         client = await trio_client.connect(port=daemon.port, player=2)

@@ -21,6 +21,7 @@ import random
 import re
 import socket
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Self, TypedDict, TypeVar, Unpack
@@ -1881,6 +1882,9 @@ class BlockingSession(Session):
     def _leave(self) -> None:
         """Do nothing: a loop has no session of its own to close."""
 
+    def _abandon(self) -> None:
+        """Do nothing, as above."""
+
 
 # --- The client -------------------------------------------------------------------------------------------------------
 
@@ -2070,13 +2074,19 @@ class Client(BlockingSession):
 
 
 class Turns(Iterator["Turn"]):
-    """The iterator of :meth:`Client.turns`."""
+    """The iterator of :meth:`Client.turns`. It ends as well when nothing refers to it, as after a ``break``."""
+
+    _ended = True  # until it has a session
 
     def __init__(self, client: Client, following: Following) -> None:
-        self._client = client._loop()
+        self._client, self._session = client, client._loop()
         self._following = following
         self._waits: deque[Asked] = deque()  # the last one reports the next turn, those before it only ends of games
         self._ended = False
+
+    def __del__(self) -> None:
+        if not self._ended:
+            self._session._abandon()
 
     def __next__(self) -> Turn:
         while not self._ended:
@@ -2094,11 +2104,11 @@ class Turns(Iterator["Turn"]):
     def close(self) -> None:
         """End the loop."""
         self._ended = True
-        self._client._leave()
+        self._session._leave()
 
     def _join(self, game_id: int) -> None:
         try:
-            self._client.join(game_id, **self._following.seat)
+            self._session.join(game_id, **self._following.seat)
         except GmError as error:
             if error.code not in GIVEN_UP:
                 raise
@@ -2106,7 +2116,7 @@ class Turns(Iterator["Turn"]):
     def _decline(self, game_id: int) -> None:
         self._following.unwanted = None
         try:
-            self._client.decline(game_id, **self._following.player)
+            self._session.decline(game_id, **self._following.player)
         except GmError as error:
             if error.code not in GIVEN_UP:
                 raise
@@ -2115,16 +2125,18 @@ class Turns(Iterator["Turn"]):
         if not self._waits:
             self._wait_for_next()
         while self._waits:
-            reply: WaitReply = self._client._result(self._waits.popleft())
+            reply: WaitReply = self._session._result(self._waits.popleft())
             self._following.see(reply["state"])
         return reply
 
     def _wait_for_next(self) -> None:
-        self._waits.append(self._client._ask("wait", **self._following.wait))
+        self._waits.append(self._session._ask("wait", **self._following.wait))
 
 
 class Turn(TurnView):
     """One turn of the player. Its actions are safe to send again, and the client does so after a lost connection.
+
+    They are possible after the loop has been left, too.
 
     If the game has ended while the bot was thinking (the opponent resigned, the time ran out), an action is not an
     error: it does nothing, and its reply has the last state.
@@ -2132,44 +2144,45 @@ class Turn(TurnView):
 
     def __init__(self, turns: Turns, reply: WaitReply) -> None:
         super().__init__(reply)
-        self._turns = turns
+        self._client, self._following = turns._client, turns._following
+        self._turns = weakref.ref(turns)  # so that leaving the loop ends it while the turn is still in use
 
     def sense(self, square: Square | None) -> SenseReply:
         """Sense around a square, or None to sense nothing."""
-        reply = self._result(self._ask("sense", square=square))
+        reply = self._act("sense", square=square)
         self.sense_actions = []
         return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
 
     def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
         drawn = {"offer_draw": offer_draw, "claim_draw": claim_draw}
-        asked = self._ask("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
-        self._turns._wait_for_next()  # sent in one write with the move
-        reply = self._result(asked)
+        reply = self._act("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
         return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
 
     def end_game(self, termination: str) -> StateReply:
         """Claim a draw, or agree to one."""
-        return self._result(self._ask("end_game", termination=termination))  # type: ignore[return-value]
+        return self._act("end_game", termination=termination)  # type: ignore[return-value]
 
     def resign(self) -> StateReply:
         """Resign the game."""
         return self.end_game(f"resignation_{self.color}")
 
-    def _ask(self, kind: str, **fields: Any) -> Asked:
-        seat = self._turns._following.seat
-        return self._turns._client._ask(kind, game_id=self.game_id, **seat, **fields, ply=self.ply)
-
-    def _result(self, asked: Asked) -> dict[str, Any]:
-        client, following = self._turns._client, self._turns._following
+    def _act(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return the reply to an action; it is made in the client's own session if the loop has ended."""
+        turns, seat = self._turns(), self._following.seat
+        turns = None if turns is None or turns._ended else turns
+        session = self._client if turns is None else turns._session
+        asked = session._ask(kind, game_id=self.game_id, **seat, **fields, ply=self.ply)
+        if kind == "move" and turns is not None:
+            turns._wait_for_next()  # sent in one write with the move
         try:
-            reply: dict[str, Any] = client._result(asked)
+            reply: dict[str, Any] = session._result(asked)
         except GmError as error:
             if error.code != "game_over":
                 raise
-            reply = client.request("state", game_id=self.game_id, **following.seat)
+            reply = session.request("state", game_id=self.game_id, **seat)
         self.state = reply["state"]
-        following.see(self.state)
+        self._following.see(self.state)
         return reply
 
 

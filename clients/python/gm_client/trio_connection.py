@@ -97,6 +97,10 @@ class Connection:
         """Close the connection at once."""
         await trio.aclose_forcefully(self._stream)
 
+    def _abandon(self) -> None:
+        """Close the connection where nothing can be awaited."""
+        self._socket.close()
+
 
 async def _connected(
     host: str, port: int, path: str | None, tls: bool | ssl.SSLContext

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from typing import Any, Self, Unpack
 
 import trio
@@ -48,6 +49,7 @@ class TrioSession(Session):
         self._progress = trio.Event()  # set and replaced when that task has finished
         self._loops: set[TrioSession] = set()
         self._main: TrioSession | None = None  # the session that this one is a loop of
+        self._trio: trio.lowlevel.TrioToken | None = None  # of the run in which it connects
 
     async def __aenter__(self) -> Self:
         return self
@@ -65,6 +67,7 @@ class TrioSession(Session):
             raise ConnectionLost("the client was closed")
         if self._connection is not None:
             return
+        self._trio = trio.lowlevel.current_trio_token()
         connecting, answering = self._servers.seconds
         errors: list[ConnectionLost | GmError] = []
         for address in self._servers:
@@ -218,3 +221,12 @@ class TrioSession(Session):
         if self._main is not None:
             self._main._loops.discard(self)
         await self.aclose()
+
+    def _abandon(self) -> None:
+        """Close the session of a loop that no task uses. Call this from any thread, at any moment."""
+        if self._main is not None:
+            self._main._loops.discard(self)
+        self._closed = True
+        if self._connection is not None and self._trio is not None:
+            with suppress(trio.RunFinishedError):
+                self._trio.run_sync_soon(self._connection._abandon)

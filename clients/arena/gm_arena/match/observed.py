@@ -14,7 +14,6 @@ from typing import Any
 import trio
 
 from gm_client.blocking import (
-    Asked,
     BadReply,
     ConnectionLost,
     GameState,
@@ -195,7 +194,7 @@ class TimedTurn(Turn):
         self._last = trio.current_time() - self._since
         self.thought += self._last
 
-    def _ask(self, kind: str, **fields: Any) -> Asked:
+    async def _act(self, kind: str, **fields: Any) -> dict[str, Any]:
         if self._reports:
             fields["thought"] = self._last
-        return super()._ask(kind, **fields)
+        return await super()._act(kind, **fields)
