@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any
 
 import chess
 import pytest
 from chess import BLACK, WHITE, Move, Piece
 from reconchess import LocalGame
 
+from gm_client.rbc import simulate_move, simulate_sense
 from gm_recon import GameOver, ReconBoard, ReconGame, WinReason, WrongPhase
 
 E2E4 = Move.from_uci("e2e4")
@@ -55,12 +59,25 @@ def test_sense_shows_nine_squares_from_the_top_left() -> None:
     ]
 
 
-@pytest.mark.parametrize("square", [-1, 64])
-def test_invalid_square_is_not_sensed(square: int) -> None:
+@pytest.mark.parametrize("square", [-1, 64, 3.5, "e4", b"e4", chess.Move.null()])
+def test_what_is_no_square_is_named_and_not_sensed(square: Any) -> None:
     game = ReconGame()
-    with pytest.raises(ValueError, match=rf"{square} is not a square: use 0 \(a1\) to 63 \(h8\)"):
-        game.sense(square)
+    reason = f"square: {square!r} is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"
+    for sense in (game.sense, game.board.window, partial(simulate_sense, game.board.as_chess())):
+        with pytest.raises(ValueError, match=re.escape(reason)):
+            sense(square)
     assert not game.sensed
+
+
+@pytest.mark.parametrize("requested", ["e2e4", "e4", 12, (12, 28)])
+def test_what_is_no_move_is_named_and_not_made(requested: Any) -> None:
+    game = ReconGame()
+    game.sense(None)
+    reason = f"requested: {requested!r} is not a chess.Move; chess.Move.from_uci makes one of a text"
+    for move in (game.move, game.board.revise, partial(simulate_move, game.board.as_chess())):
+        with pytest.raises(ValueError, match=re.escape(reason)):
+            move(requested)
+    assert (game.sensed, game.ply) == (True, 0)
 
 
 def test_refused_move_changes_nothing() -> None:

@@ -141,8 +141,17 @@ class ReconBoard:
         return found
 
     def window(self, square: Square) -> list[Cell]:
-        """Return what a sense of ``square`` shows: its window, clipped at the edges, from the top left."""
-        return list(PICK_WINDOW[square](self._cells))
+        """Return what a sense of ``square`` shows: its window, clipped at the edges, from the top left.
+
+        :raises ValueError: it is not a square.
+        """
+        try:
+            if square >= 0:
+                return list(PICK_WINDOW[square](self._cells))
+        except (TypeError, IndexError):
+            pass
+        what = "is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"
+        raise ValueError(f"square: {square!r} {what}")
 
     def fen(self) -> str:
         """Return the position as FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
@@ -234,7 +243,11 @@ class ReconBoard:
 
         :raises ValueError: the move may not be requested.
         """
-        source, target = requested.from_square, requested.to_square
+        try:
+            source, target = requested.from_square, requested.to_square
+        except AttributeError:
+            what = "is not a chess.Move; chess.Move.from_uci makes one of a text"
+            raise ValueError(f"requested: {requested!r} {what}") from None
         turn = self.turn
         own = self._own[turn]
         if not own >> source & 1 or own >> target & 1 or requested.drop:

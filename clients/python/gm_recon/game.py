@@ -171,12 +171,7 @@ class ReconGame:
             raise GameOver(f"the game is over: {self._history.win_reason.name}")
         if self._sensed:
             raise WrongPhase("this turn's sense has been made; move next (move(None) passes)")
-        if square is None:
-            seen = []
-        elif 0 <= square < 64:
-            seen = self.board.window(square)
-        else:
-            raise ValueError(f"{square!r} is not a square: use 0 (a1) to 63 (h8)")
+        seen = [] if square is None else self.board.window(square)
         self._sensed, self._sense = True, square
         return seen
 
