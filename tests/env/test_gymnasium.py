@@ -51,6 +51,26 @@ def test_single_environment_passes_the_checks_of_gymnasium(options: dict[str, An
     check_env(make(**options).unwrapped)
 
 
+@pytest.mark.parametrize("seat", ["white", "black"])
+def test_specification_has_the_most_steps_of_a_game_and_no_game_is_truncated(seat: str) -> None:
+    env = gymnasium.wrappers.TimeAwareObservation(make(seat=seat, max_turns=3), flatten=False, normalize_time=True)
+    seen, _ = env.reset(seed=1)
+    for step in range(6):
+        assert seen["time"] == np.float32(step / 6)
+        seen, _, over, truncated, _ = env.step(FIRST_SENSE if step % 2 == 0 else PASS)
+        assert (over, truncated) == (step == 5, False)
+    assert seen in env.observation_space
+
+
+@pytest.mark.parametrize(
+    ("options", "most"), [({}, 160), ({"max_turns": np.int8(90)}, 180), ({"max_turns": None}, None)]
+)
+def test_most_steps_follow_from_the_turn_limit(options: dict[str, Any], most: int | None) -> None:
+    env = make(**options)
+    assert env.spec.max_episode_steps == most
+    assert gymnasium.make(env.spec).spec.max_episode_steps == most
+
+
 def test_observations_of_whole_games_are_in_the_space() -> None:
     for observation in ("turn", "history"):
         env, rng = make(observation=observation, fens=SHORT, max_turns=20), random.Random(1)

@@ -5,11 +5,13 @@ Importing this module registers ``gmd/RBC-v0``. ``gymnasium.make("gm_env.gymnasi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
@@ -41,12 +43,14 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
 
     **Rewards**: 1 for a win, -1 for a loss, and else 0. A game ends, ``terminated``, by the rules; also by the turn
     limit, which is one of them. ``info["win_reason"]`` is a value of ``gm_recon.WinReason`` then, and else 0.
+    ``spec.max_episode_steps`` is two for each turn up to that limit; no game is truncated.
 
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner
     observed; with ``render_view="truth"`` the true position.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as its base
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -73,6 +77,21 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         self._legal = LegalActions()
         self.action_space = self._legal
         self.observation_space = observed_space(observation, self._games.batch.recall)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The specification that ``gymnasium.make`` sets, with the most steps of a game; None without a turn limit.
+
+        In the registry it would be the same for every ``max_turns``.
+        """
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        most = self._games.batch.max_turns
+        if spec is not None and most is not None:
+            spec = replace(spec, max_episode_steps=2 * int(most))
+        self._spec = spec
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[Any], Info]:
         """Begin a game and play up to the learner's first turn; there are no options."""
