@@ -122,3 +122,24 @@ async def test_place_is_not_held_for_ever(mock_clock: MockClock) -> None:
         cache.keep(first, one)
     assert trio.current_time() - began == 600.0
     assert cache.find(first) is None
+
+
+async def test_address_takes_a_place_of_one_that_has_fewer_only_once_it_is_idle(mock_clock: MockClock) -> None:
+    cache, one = FollowedCache(3, held=600.0, idle=120.0), begun()
+    keys = [(game_id, chess.WHITE) for game_id in range(5)]
+    for number, source in enumerate(("a", "b", "b")):
+        cache.keep(keys[number], one, source)
+    for _ in range(7):
+        mock_clock.jump(100.0)
+        cache.keep(keys[0], one, "a")
+        cache.keep(keys[2], one, "b")
+    assert cache.keep(keys[3], one, "b") == 0.0  # its own idle one makes room
+    assert [cache.find(key) is not None for key in keys] == [True, False, True, True, False]
+    assert cache.keep(keys[4], one, "b") == 0.0  # and then its own that was held long enough
+    assert [cache.find(key) is not None for key in keys] == [True, False, False, True, True]
+    assert cache.keep(keys[1], one, "b") == 120.0
+    mock_clock.jump(120.0)
+    cache.keep(keys[3], one, "b")
+    cache.keep(keys[4], one, "b")
+    assert cache.keep(keys[1], one, "b") == 0.0
+    assert cache.find(keys[0]) is None

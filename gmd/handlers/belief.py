@@ -14,6 +14,7 @@ from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
 from gmd.handlers.context import PendingReply, RequestContext
 from gmd.handlers.game_requests import in_game
+from gmd.net.addresses import source_of
 from gmd.play.beliefs import Belief, Beliefs, Followed, believed_steps
 from gmd.play.live_games import LiveGame
 
@@ -31,7 +32,7 @@ async def belief(request: GetBelief, live: LiveGame, context: RequestContext) ->
         try:
             found = await cpu_queue.run(_work(beliefs, followed, game, observed, request), peer)
         finally:
-            wait = beliefs.kept.keep(key, followed)
+            wait = beliefs.kept.keep(key, followed, source_of(peer) if peer else "")
         if found is None:
             raise beliefs.refusal(followed, observed, wait)
     reply = BeliefReply(

@@ -6,7 +6,7 @@ They are followed from request to request, for ``belief`` and for the pages.
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,11 +84,13 @@ def observe_steps(positions: PossiblePositions, observed: Observed) -> Generator
 class _Place:
     """A player's place in the cache.
 
+    :ivar source: the address from which the player last asked, as :func:`gmd.net.addresses.source_of` returns it.
     :ivar since: when the player got it, in the loop's time.
     :ivar used: when the player last asked.
     """
 
     followed: Followed
+    source: str
     since: float
     used: float
 
@@ -96,9 +98,10 @@ class _Place:
 class FollowedCache:
     """The possible positions of some players. Each is found by its own seat's requests alone.
 
-    It is limited by the number of players and not of positions. Who has a place depends on who asked when, and on
-    nothing else: so no player's positions, and no work on them, make room for another's. A player's positions
-    take some twenty megabytes at worst, and far less as a rule.
+    It is limited by the number of players and not of positions. Who has a place depends on who asked when and from
+    where, and on nothing else: so no player's positions, and no work on them, make room for another's. An address that
+    has more places than another one would have yields one to it at once. A player's positions take some twenty
+    megabytes at worst, and far less as a rule.
     """
 
     def __init__(self, most: int, held: float = 0.0, idle: float = 0.0) -> None:
@@ -119,21 +122,31 @@ class FollowedCache:
         place = self._places.get(key)
         return None if place is None else place.followed
 
-    def keep(self, key: Key, followed: Followed) -> float:
+    def keep(self, key: Key, followed: Followed, source: str = "") -> float:
         """Keep a player's positions, if need be in the place of the least recently used ones that may be evicted.
 
-        :returns: 0.0; or the seconds after which a place becomes free at the latest, if the positions are not kept.
+        :param source: the address that asks.
+        :returns: 0.0; or the seconds after which a place may become free, if the positions are not kept.
         """
         now = loop_time.now()
         before = self._places.get(key)
         if before is None and len(self._places) >= self._most:
-            free = {each: self._free_at(place) for each, place in self._places.items()}
-            evicted = next((each for each, at in free.items() if at <= now), None)
-            if evicted is None:
-                return min(free.values()) - now
-            del self._places[evicted]
-        self._places[key] = _Place(followed, now if before is None else before.since, now)
+            wait = self._evict_for(source, now)
+            if wait:
+                return wait
+        self._places[key] = _Place(followed, source, now if before is None else before.since, now)
         self._places.move_to_end(key)
+        return 0.0
+
+    def _evict_for(self, source: str, now: float) -> float:
+        """Free a place of the address with the most; return 0.0, or the seconds until one may be free."""
+        counts = Counter(place.source for place in self._places.values())
+        counts[source] += 1
+        free = {key: self._free_at(place, counts[place.source] - counts[source]) for key, place in self._places.items()}
+        evicted = [key for key, at in free.items() if at <= now]
+        if not evicted:
+            return min(free.values()) - now
+        del self._places[max(evicted, key=lambda key: counts[self._places[key].source])]
         return 0.0
 
     def drop(self, game_id: int) -> None:
@@ -141,9 +154,13 @@ class FollowedCache:
         for seat in chess.COLORS:
             self._places.pop((game_id, seat), None)
 
-    def _free_at(self, place: _Place) -> float:
-        """Return when a player may lose its place if it does not ask before, in the loop's time."""
-        return min(place.since + self._held, place.used + self._idle)
+    def _free_at(self, place: _Place, more: int) -> float:
+        """Return when a player may lose its place if it does not ask before, in the loop's time.
+
+        :param more: how many more places its address has than the one that asks would have.
+        """
+        idle = place.used + self._idle
+        return place.since if more > 0 else idle if more < 0 else min(place.since + self._held, idle)
 
 
 #: The most positions that are kept for a player: while no more are possible, the answers are exact.

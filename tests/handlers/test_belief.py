@@ -8,6 +8,8 @@ from typing import cast
 
 import chess
 import pytest
+import trio
+import trio.testing
 from chess import Board, Move
 from trio.testing import MockClock
 
@@ -16,6 +18,7 @@ from gmd.daemon import Daemon
 from gmd.games.rbc import RbcGame
 from gmd.play.beliefs import MOST_KEPT, SAMPLE_CAP
 from gmd.play.budget import Budget
+from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Client, Json, connected, memory_daemon, running_daemon
 
 SEATS: dict[str, int] = {"white": 1, "black": 2}
@@ -210,14 +213,20 @@ async def test_positions_of_the_players_who_asked_last_are_kept() -> None:
         assert len(daemon.services.beliefs.kept) == MOST_KEPT
 
 
+async def catching_up(client: Client, count: int) -> list[int]:
+    """Begin games in which White's belief takes several requests; return their ids."""
+    games = [(await client.new_game(variant="rbc", clock=None))["game_id"] for _ in range(count)]
+    for game_id in games:
+        for seat in ("white", "black", "white", "black"):
+            await turn(client, seat, "e3", None, game_id)
+    return games
+
+
 async def test_players_who_catch_up_get_answers_however_many_others_ask(mock_clock: MockClock) -> None:
     async with memory_daemon() as daemon:
         daemon.services.beliefs.most_steps = 1
         client = await daemon.connect()
-        waiting = [(await client.new_game(variant="rbc", clock=None))["game_id"] for _ in range(MOST_KEPT + 1)]
-        for game_id in waiting:
-            for seat in ("white", "black", "white", "black"):
-                await turn(client, seat, "e3", None, game_id)
+        waiting = await catching_up(client, MOST_KEPT + 1)
         for _ in range(10):
             replies = {game_id: await client.ask("belief", game_id=game_id, player=1) for game_id in waiting}
             waiting = [game_id for game_id, reply in replies.items() if reply["error"] is not None]
@@ -228,6 +237,36 @@ async def test_players_who_catch_up_get_answers_however_many_others_ask(mock_clo
         for _ in range(10):
             reply = await client.ask("belief", game_id=waiting[0], player=1)
         assert reply["error"] is None
+
+
+async def refusals(client: Client, games: list[int]) -> list[Json]:
+    """Ask for White's belief in each game, and return the replies that are refusals."""
+    replies = [await client.ask("belief", game_id=game_id, player=1) for game_id in games]
+    return [reply for reply in replies if reply["error"] is not None]
+
+
+async def test_address_with_all_places_yields_a_share_to_another_address() -> None:
+    async with memory_daemon() as daemon, trio.open_nursery() as nursery:
+        daemon.services.beliefs.most_steps = 1
+
+        def connect(address: str) -> Client:
+            ours, theirs = trio.testing.memory_stream_pair()
+            nursery.start_soon(Session(theirs, daemon.services, peer=f"{address}:1").run)
+            return Client(ours)
+
+        clients = hog, other = connect("192.0.2.1"), connect("192.0.2.2")
+        for client in clients:
+            await client.ask("hello", protocol=2)
+        hogged, games = await catching_up(hog, MOST_KEPT), await catching_up(other, MOST_KEPT // 2 + 1)
+        while await refusals(hog, hogged):
+            pass
+        for _ in range(6):
+            await refusals(other, games)
+        assert len(await refusals(hog, hogged)) == MOST_KEPT // 2
+        refused = await refusals(other, games)
+        assert [reply["retry_after"] > 0 for reply in refused] == [True], "more than its share"
+        for client in clients:
+            await client.aclose()
 
 
 @pytest.mark.slow
