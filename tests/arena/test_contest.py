@@ -72,7 +72,7 @@ def test_matches_on_a_server_show_their_final_score_and_test_or_cross_table(
     found = re.search(r"LLR (-?[\d.]+) \(", out)
     assert found
     assert f"LLR {found[1].replace('-', '−')}, between −2.94 and 2.94: not decided yet" in text
-    assert "SPRT of Elo 0 against 10 (logistic)" in text
+    assert "SPRT of Elo 0 against 10 (normalized)" in text
     assert "1 one 2 4 0 4 0 2 two 2 4 0 4 0" in text
     assert "1/2-1/2" in text
     run(*TWO, *TERMS, *test, *server, *record, "--resume")

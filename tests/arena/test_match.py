@@ -261,7 +261,7 @@ def test_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> No
         arguments = (nuisance("die"), AT_RANDOM, "--variant", "standard", "--games", 500, "--concurrency", at_once)
         status, said, _ = run(*arguments, "--sprt", "elo0=0", "elo1=200", "alpha=0.1", "--json-out", path)
         assert status == 0
-        assert "SPRT of elo0=0 against elo1=200: LLR -" in said
+        assert "SPRT of normalized elo0=0 against elo1=200: LLR -" in said
         assert "): elo0=0 is accepted" in said
         assert summary(path)["sprt"]["accepted"] == "H0"
         found.append(same_whenever(games(path)))
@@ -361,6 +361,7 @@ WRONG = {
     (*TWO, "--sprt", "elo0=0 elo1=5"): "--sprt: elo0: '0 elo1=5' is not a number; write --sprt elo0=0 elo1=10",
     (*TWO, "--sprt=elo2=0"): "--sprt: 'elo2=0' is unknown; there are elo0=, elo1=, alpha=, beta= and model=, as in",
     (*TWO, "--sprt", "elo0=5", "elo1=5"): "--sprt: elo0=5 is not below elo1=5",
+    (*TWO, "--sprt", "elo0=0", "elo1=nan"): "--sprt: elo1=nan is not from -10000 to 10000",
     (*TWO, "random", "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
     (*TWO, "--data", "x", "--server", ":1"): "--data configures the daemon inside this command, which --server",

@@ -9,9 +9,12 @@ from functools import cache
 from itertools import product
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from gm_arena.evidence import cautious_variance
-from gm_arena.sprt import Model, Sprt, with_mean, with_mean_in_deviations
+from gm_arena.most_likely import with_mean, with_mean_in_deviations
+from gm_arena.sprt import UNSEEN, Model, Sprt
 from gm_arena.statistics import NELO, Sample, normalized_elo, score_of_elo
 from tests.proofs import cases
 
@@ -57,6 +60,10 @@ def test_verdict_follows_the_results() -> None:
     ("arguments", "message"),
     [
         ({"elo0": 5, "elo1": 5}, "elo0=5 is not below elo1=5"),
+        ({"elo0": math.nan, "elo1": 5}, "elo0=nan is not from -10000 to 10000"),
+        ({"elo0": 0, "elo1": math.inf}, "elo1=inf is not from -10000 to 10000"),
+        ({"elo0": -10_001, "elo1": 5}, "elo0=-10001 is not from -10000 to 10000"),
+        ({"elo0": 0, "elo1": 5, "alpha": math.nan}, "alpha=nan is not between 0 and 0.5"),
         ({"elo0": 0, "elo1": 5, "alpha": 0.5}, "alpha=0.5 is not between 0 and 0.5"),
         ({"elo0": 0, "elo1": 5, "beta": 0.0}, "beta=0 is not between 0 and 0.5"),
         ({"elo0": 0, "elo1": 5, "model": "bayesian"}, "model=bayesian is neither logistic nor normalized"),
@@ -65,6 +72,34 @@ def test_verdict_follows_the_results() -> None:
 def test_invalid_parameters_are_refused(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Sprt(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("elo1", [1, 234, 236, 700, 10_000])
+def test_normalized_ratio_of_an_even_sample_rejects_any_higher_elo(elo1: float) -> None:
+    for counts in ((10, 100, 300, 100, 10), (0, 0, 40, 0, 0), (7, 0, 0, 0, 7), (150, 200, 150)):
+        test, mirrored = Sprt(0, elo1), Sprt(-elo1, 0)
+        assert -1e6 < test.llr(Sample(counts)) < 0
+        assert mirrored.llr(Sample(counts)) == pytest.approx(-test.llr(Sample(counts)))
+        assert Sprt(-elo1, elo1).llr(Sample(counts)) == pytest.approx(0, abs=1e-6)
+
+
+COUNTS = st.lists(st.integers(0, 3) | st.integers(0, 20_000), min_size=5, max_size=5).map(tuple).filter(any)
+
+
+@pytest.mark.slow
+@given(COUNTS, st.floats(5, 1500), st.sampled_from([5, 100, 600, 1500]))
+def test_normalized_ratio_is_finite_symmetric_and_has_the_sign_of_the_nearer_hypothesis(
+    counts: tuple[int, ...], elo1: float, apart: float
+) -> None:
+    elo0 = elo1 - apart
+    llr = Sprt(elo0, elo1).llr(Sample(counts))
+    assert math.isfinite(llr)
+    assert Sprt(-elo1, -elo0).llr(Sample(counts[::-1])) == pytest.approx(-llr, rel=1e-6, abs=1e-6)
+    whole = [count or UNSEEN for count in counts]
+    mean, deviation = moments([count / sum(whole) for count in whole])
+    seen = (mean - 0.5) / deviation * NELO / math.sqrt(2)
+    assume(not elo0 <= seen <= elo1)
+    assert (llr > 0) == (seen > elo1)
 
 
 SEEN = (0.1, 0.2, 0.4, 0.25, 0.05)
@@ -80,7 +115,7 @@ def likelihood(p: list[float]) -> float:
     return sum(seen * math.log(q) for seen, q in zip(SEEN, p, strict=True))
 
 
-@pytest.mark.parametrize("elo", [-120.0, 0.0, 3.0, 250.0])
+@pytest.mark.parametrize("elo", [-700.0, -120.0, 0.0, 3.0, 250.0, 700.0])
 def test_fitted_distributions_have_their_mean_and_the_largest_likelihood(elo: float) -> None:
     plain, normalized = with_mean(SCORES, SEEN, score_of_elo(elo)), with_mean_in_deviations(SCORES, SEEN, elo / NELO)
     assert sum(plain) == pytest.approx(1.0)
@@ -132,7 +167,7 @@ def _pair_weights(elo: float, bias: float = 0.15) -> tuple[float, ...]:
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "H1"), (40.0, "H0")])
 def test_error_rate_is_within_the_requested_one(elo: float, wrong: str, pairs: bool) -> None:
-    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05), cases(30)
+    test, matches = Sprt(0, 40, alpha=0.05, beta=0.05, model="logistic"), cases(30)
     errors = wrongs(test, elo, wrong, matches, pairs=pairs)
     spread = 3.0 * math.sqrt(0.05 * 0.95 / matches)  # chance alone
     assert errors / matches <= 0.05 + spread, f"{errors} of {matches}"

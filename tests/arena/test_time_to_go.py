@@ -100,7 +100,7 @@ async def test_time_to_go_behind_a_slow_first_game_is_that_of_the_games_being_pl
 
 async def test_sequential_test_counts_the_games_that_ended_behind_a_slow_one(autojump_clock: MockClock) -> None:
     """After 20 draws it takes 14 more games on average: game 21 goes on, and the other 13 have ended."""
-    answers = await reported(one_slow(21), at_once=2, sprt=Sprt(0, 80))
+    answers = await reported(one_slow(21), at_once=2, sprt=Sprt(0, 80, model="logistic"))
     [moment] = [moment for moment, _ in half_ways(one_slow(21), at_once=2) if len(moment.ended) == 40]
     assert moment.to_begin == 18
     likely = seconds_left(moment.ended, moment.running, 0, 2)

@@ -129,7 +129,7 @@ def test_identical_bots_repeat_no_game_when_openings_or_colours_differ() -> None
 
 
 def test_sequential_test_of_identical_bots_has_a_verdict() -> None:
-    openings = [(str(number), f"position {number}") for number in range(100)]
+    openings = [(str(number), f"position {number}") for number in range(120)]
     assert text(from_openings(openings), sprt=Sprt(0, 40)).startswith("new fails the test: ")
 
 
@@ -167,7 +167,7 @@ def test_faults_are_named() -> None:
     ],
 )
 def test_sequential_test_is_described_in_words(elo0: float, elo1: float, passes: str, fails: str) -> None:
-    test = Sprt(elo0, elo1)
+    test = Sprt(elo0, elo1, model="logistic")
     good, bad = single("w" * 300 + "d" * 200 + "l" * 200), single("w" * 200 + "d" * 200 + "l" * 300)
     labels = ["new", "old"]
     assert verdict(good, labels, test) == Verdict(
@@ -176,10 +176,12 @@ def test_sequential_test_is_described_in_words(elo0: float, elo1: float, passes:
     assert verdict(bad, labels, test) == Verdict(
         f"new fails the test: {fails} (error rate 5 %), after 700 games, Elo -50 (-72 to -28)", "bad"
     )
+    normalized = verdict(good, labels, Sprt(elo0, elo1)).text
+    assert normalized.startswith(f"new passes the test: {passes.replace(' Elo', ' normalized Elo')} (error rate 5 %)")
 
 
 def test_undecided_sequential_test_says_how_many_games_remain() -> None:
-    assert text(single("wdl" * 20), sprt=Sprt(0, 10, model="normalized")) == (
+    assert text(single("wdl" * 20), sprt=Sprt(0, 10)) == (
         "not decided: the test goes on after 60 games; about 11,000 more are expected at most"
     )
 

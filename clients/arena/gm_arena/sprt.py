@@ -3,8 +3,8 @@
 The log-likelihood ratio is the generalised one, computed exactly: the maximum likelihood of the observations where the
 true strength is elo1, over that where it is elo0, each with the draw ratio and the opening's advantage that make it
 most likely. fishtest and fastchess do the same. Sources: M. Van den Bergh, "A Practical Introduction to the GSPRT"
-(logistic Elo, section 2), and "Comments on Normalized Elo" (section 4.1); A. Wald, "Sequential Tests of Statistical
-Hypotheses", 1945, for the bounds.
+(logistic Elo, section 2), and "Comments on Normalized Elo"; A. Wald, "Sequential Tests of Statistical Hypotheses",
+1945, for the bounds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .evidence import cautious_variance
+from .most_likely import with_mean, with_mean_in_deviations
 from .statistics import NELO, Sample, score_of_elo
 
 #: The kind of Elo: the logistic transform of a score, or its mean in units of a game's standard deviation.
@@ -24,9 +25,8 @@ Verdict = Literal["H0", "H1"]
 #: The count of an outcome that was never seen, as in fishtest: with 0, no distribution with it could be most likely.
 UNSEEN = 1e-3
 
-#: The iteration for normalised Elo gains a digit or more in each step, and stops early once it has converged.
-MOST_ITERATIONS = 50
-STANDS_STILL = 1e-10
+#: The largest Elo of a hypothesis, either way: a larger one is a slip, and its probabilities are no numbers.
+MOST_ELO = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,12 @@ class Sprt:
     elo1: float
     alpha: float = 0.05
     beta: float = 0.05
-    model: Model = "logistic"
+    model: Model = "normalized"
 
     def __post_init__(self) -> None:
+        for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
+            if not abs(elo) <= MOST_ELO:  # nor is nan
+                raise ValueError(f"{name}={elo:g} is not from {-MOST_ELO:g} to {MOST_ELO:g}")
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0={self.elo0:g} is not below elo1={self.elo1:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
@@ -100,51 +103,3 @@ class Sprt:
             return lambda elo: with_mean(scores, seen, score_of_elo(elo))
         unit = math.sqrt(sample.games_each) / NELO
         return lambda elo: with_mean_in_deviations(scores, seen, elo * unit)
-
-
-def with_mean(scores: Sequence[float], seen: Sequence[float], mean: float) -> list[float]:
-    """Return the distribution with a given mean that makes the observations most likely.
-
-    :param seen: the frequency of each score, all above 0.
-    """
-    return _orthogonal([score - mean for score in scores], seen)
-
-
-def with_mean_in_deviations(scores: Sequence[float], seen: Sequence[float], t: float) -> list[float]:
-    """Return the most likely distribution whose mean is ``t`` of its own standard deviations above 1/2.
-
-    That constraint is not linear. It is linearised at the latest distribution, beginning with the uniform one, until
-    the distribution no longer changes.
-    """
-    found = [1.0 / len(scores)] * len(scores)
-    for _ in range(MOST_ITERATIONS):
-        mean = sum(p * score for p, score in zip(found, scores, strict=True))
-        deviation = math.sqrt(sum(p * (score - mean) ** 2 for p, score in zip(found, scores, strict=True)))
-        values = [s - 0.5 - t * deviation * (1.0 + ((s - mean) / deviation) ** 2) / 2.0 for s in scores]
-        before, found = found, _orthogonal(values, seen)
-        if max(abs(p - q) for p, q in zip(before, found, strict=True)) < STANDS_STILL:
-            break
-    return found
-
-
-def _orthogonal(values: Sequence[float], seen: Sequence[float]) -> list[float]:
-    """Return the most likely distribution under which some values, of both signs, have the mean 0.
-
-    By Lagrange it is each frequency over 1 + x value, with the one x at which that mean is 0.
-    """
-    low, high = -1.0 / max(values), -1.0 / min(values)
-    x = 0.0
-    while True:
-        slope = mean = 0.0
-        for value, p in zip(values, seen, strict=True):
-            weight = value / (1.0 + x * value)
-            mean += p * weight
-            slope -= p * weight * weight
-        low, high = (x, high) if mean > 0.0 else (low, x)  # the mean falls with x
-        step = x - mean / slope
-        if not low < step < high:  # Newton's step leaves the bracket of the root
-            step = (low + high) / 2.0
-        if abs(step - x) <= 1e-12 * max(1.0, abs(x)):
-            break
-        x = step
-    return [p / (1.0 + x * value) for value, p in zip(values, seen, strict=True)]
