@@ -291,6 +291,47 @@ def test_games_are_written_as_pgn_with_the_bots_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("variant", ["standard", "rbc"])
+def test_moves_in_pgn_have_their_scores_depths_and_times_as_comments(variant: str, tmp_path: Path) -> None:
+    path, record = tmp_path / "games.pgn", tmp_path / "match.jsonl"
+    bots = ("deep=minimax:depth=2", "blind=random", "--variant", variant, "--max-moves", 6, "--clock", "60")
+    status, _, _ = run(*bots, "--pgn-out", path, "--json-out", record)
+    assert status == 0
+    text = path.read_text("utf-8")
+    assert max(map(len, text.splitlines())) < 80
+    assert " 1... " in text, "a comment after White's move needs the number again"
+    for game, pgn in zip(games(record), text.strip().split("\n\n[Event"), strict=True):
+        said = re.findall(r"(?:\[%eval (-?\d+\.\d\d),(\d+)\]\s+)?\[%emt (\d:\d\d:\d\d(?:\.\d+)?)\]", pgn)
+        rows = sorted([(*row, color) for color in game["times"] for row in game["times"][color]])
+        assert len(said) == len(rows) == game["plies"]
+        for (score, depth, emt), (_, thought, _, _, own, _, searched, color) in zip(said, rows, strict=True):
+            side = 1 if color == "white" else -1
+            assert (score, depth) == ("", "") if own is None else (float(score), depth) == (
+                pytest.approx(side * int(own) / 100), str(searched)
+            )  # fmt: skip
+            hours, minutes, seconds = map(float, emt.split(":"))
+            assert 3600 * hours + 60 * minutes + seconds == pytest.approx(thought, abs=1e-3)
+        assert {row[6] is None for row in rows} == {True, False}
+
+
+@pytest.mark.slow
+def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: Path) -> None:
+    path, record = tmp_path / "games.pgn", tmp_path / "match.jsonl"
+    bots = ("deep=minimax:depth=2", "blind=random", *SHORT, "--json-out", record)
+    assert run(*bots, "--pgn-out", path)[0] == 0
+    text = path.read_text("utf-8")
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert not game.errors
+    assert [move.uci() for move in game.mainline_moves()] == games(record)[0]["moves"]
+    first = game.variations[0]
+    assert (first.eval_depth(), first.emt() is None) == (2, False)
+    assert run(*bots, "--pgn-out", path, "--resume", "--no-comments")[0] == 0
+    assert "{" in text
+    assert "{" not in path.read_text("utf-8")
+
+
+@pytest.mark.slow
 def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None:
     stockfish = require_tool("stockfish")
     path = tmp_path / "moves.csv"

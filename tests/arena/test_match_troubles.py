@@ -10,14 +10,20 @@ import pytest
 
 from tests.arena.matches import SHORT, TWO, games, nuisance, played, run
 
+#: The ending, PGN's word for it, and the reason.
 TROUBLES = {
-    "die": ("crash", "ended, with exit status 3"),
-    "flood": ("flood", "wrote a line of more than 1048576 bytes"),
-    "eat": ("crash", "ended, with exit status 1"),
-    "illegal": ("illegal move", "'a1a1' is not a legal move in"),
-    "garbage": ("protocol", "'hello?'"),
-    "close": ("crash", "closed its standard output"),
+    "die": ("crash", "abandoned", "ended, with exit status 3"),
+    "flood": ("flood", "rules infraction", "wrote a line of more than 1048576 bytes"),
+    "eat": ("crash", "abandoned", "ended, with exit status 1"),
+    "illegal": ("illegal move", "rules infraction", "'a1a1' is not a legal move in"),
+    "garbage": ("protocol", "rules infraction", "'hello?'"),
+    "close": ("crash", "abandoned", "closed its standard output"),
 }
+
+
+def terminations(pgn: Path) -> list[str]:
+    """Return the Termination tags of a PGN file."""
+    return re.findall(r'^\[Termination "(.*)"\]$', pgn.read_text("utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -25,11 +31,12 @@ TROUBLES = {
     ["die", "flood", "illegal", "garbage", *(pytest.param(name, marks=pytest.mark.slow) for name in ("close", "eat"))],
 )
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
-    path = tmp_path / "match.jsonl"
+    path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
     limits = ("--max-memory", 256, "--clock", "30", "--variant", "standard", "--max-moves", 20)
-    status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path)
-    ending, reason = TROUBLES[trouble]
+    status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path, "--pgn-out", pgn)
+    ending, termination, reason = TROUBLES[trouble]
     assert status == 0
+    assert terminations(pgn) == [termination] * 2
     assert [(game["result"], game["ending"]) for game in games(path)] == [("0-1", ending), ("1-0", ending)]
     assert reason in games(path)[0]["faults"]["white"]["reason"]
     assert f"{trouble} lost by: {ending} 2" in said
@@ -40,9 +47,11 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
 def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
     """The limit is its clock, where there is one, or else the time given."""
-    path = tmp_path / "match.jsonl"
-    records, totals = played(path, nuisance(trouble), "random", "--variant", "standard", "--games", 1, terms, "1.5")
+    path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
+    arguments = (nuisance(trouble), "random", "--variant", "standard", "--games", 1, "--pgn-out", pgn)
+    records, totals = played(path, *arguments, terms, "1.5")
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
+    assert terminations(pgn) == ["time forfeit"]
     assert totals["faults"] == {trouble: {"stall": 1}}
 
 

@@ -133,6 +133,7 @@ async def test_illegal_move_loses_the_match(line: str, kind: str, reason: str) -
     assert failure.text.startswith(reason)
     assert record.winner == 2
     assert terminations(record) == ["forfeit_white"]  # the second game is not played
+    assert '[Termination "rules infraction"]' in record.to_pgn()
     assert record.games[0].result == "0-1"
 
 
@@ -156,6 +157,7 @@ async def test_both_games_are_given_as_pgn_and_fen() -> None:
     assert [move.uci() for move in read[0].mainline_moves()] == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert read[0].next().next().comment == "hello"  # type: ignore[union-attr]
     assert [game.headers["Result"] for game in read if game is not None] == ["0-1", "0-1"]
+    assert [game.headers["Termination"] for game in read if game is not None] == ["normal", "normal"]
 
 
 async def test_pgn_of_any_position_is_read_again() -> None:
@@ -163,6 +165,7 @@ async def test_pgn_of_any_position_is_read_again() -> None:
     game = chess.pgn.read_game(io.StringIO(record.to_pgn()))
     assert game is not None
     assert game.errors == []
+    assert game.headers["Termination"] == {"draw_move_limit": "adjudication"}.get(terminations(record)[0], "normal")
     assert codingame_fen(game.end().board()) == record.games[0].fen
 
 

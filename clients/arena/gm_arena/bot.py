@@ -82,9 +82,11 @@ class Bot(ABC):
 
     :ivar score: the bot's score of its latest move, from its own side: centipawns (``+35``) or moves to mate (``#3``,
         ``#-2``); None if the bot gives none.
+    :ivar depth: the plies that it has searched for that move; None if it does not say so.
     """
 
     score: str | None = None
+    depth: int | None = None
 
     @abstractmethod
     async def begin(self, place: Place) -> None:

@@ -193,6 +193,7 @@ class UciBot(BoardBot):
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
         thought = await self.think(turn.state, board)
+        self.depth = self.last_info.get("depth")
         if thought.move is None:
             wrote = f"{self._process.label} wrote {thought.text or 'no move'} in {board.fen()}"
             raise BotFailed(wrote, fault="illegal move")

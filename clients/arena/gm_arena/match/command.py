@@ -100,6 +100,12 @@ class SprtCommand(click.Command):
 )
 @click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games to this file as PGN.")
 @click.option(
+    "--comments/--no-comments",
+    default=True,
+    show_default=True,
+    help="Write each move's score, depth and time into the PGN.",
+)
+@click.option(
     "--histories",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",

@@ -239,7 +239,7 @@ def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
 
 
 def _time(move: MoveTime) -> list[Any]:
-    """Return a row of ``times``: ply, seconds thought, seconds charged, seconds left, score, hand-over seconds."""
+    """Return a row of ``times``: ply, seconds thought, charged and left, score, seconds of hand-over, depth."""
     charged = None if move.charged is None else round(move.charged, 3)
     handed = None if move.handed is None else round(move.handed, 6)
-    return [move.ply, round(move.thought, 6), charged, move.left, move.score, handed]
+    return [move.ply, round(move.thought, 6), charged, move.left, move.score, handed, move.depth]

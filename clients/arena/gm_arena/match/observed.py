@@ -43,6 +43,7 @@ class MoveTime:
     :ivar score: the bot's score of the move, if it gives one.
     :ivar handed: from the opponent's answer to this bot's receiving its turn; None where the opponent plays elsewhere,
         and for the first move.
+    :ivar depth: the plies that the bot has searched, if it says so.
     """
 
     ply: int
@@ -51,6 +52,7 @@ class MoveTime:
     left: float | None
     score: str | None
     handed: float | None
+    depth: int | None
 
 
 class HandOver:
@@ -124,7 +126,7 @@ class ObservedBot(Bot):
             charged = self._left + option.get("increment", 0.0) - left
         # The time charged for the first move is unknown: the clock starts at the first contact of both players.
         self._left = left
-        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed))
+        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed, self._bot.depth))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._within(END_SECONDS, "end the game", self._bot.end(state, history))

@@ -17,6 +17,7 @@ from typing import IO, Any, Self
 from gm_protocol.state import side_of
 
 from ..extras import how_to_install, new_figure
+from .pgn import pgn_of
 from .record import Record, RecordUnusable
 from .static import static_scores
 
@@ -32,19 +33,21 @@ MATE_PAWNS = 15.0
 MAX_NAME = 60
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]")
-_HEADER = re.compile(r'^\[(?P<name>\w+) ".*"\]$', re.MULTILINE)
 
 
 class Outputs(ExitStack):
     """The files that the options ask for."""
 
-    def __init__(self, pgn: Path | None, moves: Path | None, plot: Path | None, histories: Path | None) -> None:
+    def __init__(
+        self, pgn: Path | None, moves: Path | None, plot: Path | None, histories: Path | None, *, comments: bool
+    ) -> None:
         """Create the files. If one cannot be written, the others are closed again.
 
+        :param comments: whether the moves of the PGN have their scores and times.
         :raises RecordUnusable: a file cannot be written.
         """
         super().__init__()
-        self._plot, self._histories = plot, histories
+        self._plot, self._histories, self._comments = plot, histories, comments
         with ExitStack() as opened:
             self._pgn, self._moves = (_opened(path, opened) for path in (pgn, moves))
             if self._moves is not None:
@@ -60,7 +63,7 @@ class Outputs(ExitStack):
         if given["plot"] is not None:
             _figure(given["plot"])
         histories = _folder(given["histories"])
-        outputs = cls(given["pgn_out"], given["csv_out"], given["plot"], histories)
+        outputs = cls(given["pgn_out"], given["csv_out"], given["plot"], histories, comments=given["comments"])
         with ExitStack() as unfinished:
             unfinished.push(outputs)
             for record in records:
@@ -74,7 +77,7 @@ class Outputs(ExitStack):
         :raises RecordUnusable: a file cannot be written.
         """
         if self._pgn is not None:
-            _append(self._pgn, pgn_of(record) + "\n")
+            _append(self._pgn, pgn_of(record, comments=self._comments) + "\n")
         if self._moves is not None:
             _append(self._moves, csv_text(judged_rows_of(record)))
         if self._histories is not None:
@@ -140,35 +143,14 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def pgn_of(record: Record) -> str:
-    """Return a game as PGN, with the bots' names; facts without a standard PGN header get a header of ours."""
-    headers = {"Event": "gmd match", "Round": str(record["game"]), "White": record["white"], "Black": record["black"]}
-
-    def header(match: re.Match[str]) -> str:
-        name = match["name"]
-        return _tag(name, headers[name]) if name in headers else match[0]
-
-    text: str = record["pgn"].strip("\n")
-    top, separator, moves = text.partition("\n\n")
-    own = [_tag("Opening", record["opening"]), _tag("Ending", record["ending"])]
-    if record["clock"] and record["clock"].get("margin"):
-        own.append(_tag("TimeMargin", f"{record['clock']['margin']:g}"))
-    own += [_tag(f"{color.capitalize()}Fault", fault["reason"]) for color, fault in record["faults"].items()]
-    return "\n".join([_HEADER.sub(header, top), *own]) + separator + moves + "\n"
-
-
-def _tag(name: str, value: str) -> str:
-    value = " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'[{name} "{value}"]'
-
-
 def rows_of(record: Record) -> Iterator[list[Any]]:
     """Yield a row of all :data:`COLUMNS` but the last for each move of a local bot, in the order of the game.
 
     Times are in seconds.
     """
     timed = [(times, color) for color in record["times"] for times in record["times"][color]]
-    for (ply, thought, charged, left, score, handed), color in sorted(timed, key=lambda item: item[0][0]):
+    for row, color in sorted(timed, key=lambda item: item[0][0]):
+        ply, thought, charged, left, score, handed, *_ = row
         move = record["moves"][ply] if ply < len(record["moves"]) else None
         pawns = None if score is None else pawns_of(score)
         who = [record["game"], ply, color, record[color], move]

@@ -12,15 +12,21 @@ import chess.pgn
 from gm_protocol.endings import ON
 
 from ..boards import board_of
+from ..endings import ending_of
 
 #: Half-points of White and Black, by result.
 HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1)}
 
-#: PGN's ``Termination`` by the kind of a bot's failure.
-_PGN_TERMINATIONS = {"timeout": "time forfeit", "crash": "abandoned"}
-
 #: How a bot may fail: late; ended, not reading or flooding; with an illegal move; with an answer that has no meaning.
 FailureKind = Literal["timeout", "crash", "illegal_move", "bad_output"]
+
+#: PGN's ``Termination`` by the kind of a bot's failure.
+_PGN_TERMINATIONS: dict[FailureKind, str] = {
+    "timeout": "time forfeit",
+    "crash": "abandoned",
+    "illegal_move": "rules infraction",
+    "bad_output": "rules infraction",
+}
 
 
 @dataclass
@@ -139,8 +145,7 @@ class MatchRecord:
         names = {number: bot.command for number, bot in enumerate(self.bots, 1)}
         headers = {"Event": "CodinGame chess match", "Date": date, "Round": str(game.number)}
         headers |= {"White": names[game.white], "Black": names[game.black], "Result": game.result}
-        kind = self.failure.kind if self.failure and self.failure.game == game.number else None
-        headers["Termination"] = "normal" if kind is None else _PGN_TERMINATIONS.get(kind, "rules infraction")
+        headers["Termination"] = self._termination_of(game)
         pgn.headers.update(headers)
         node: chess.pgn.GameNode = pgn
         for turn in game.turns:
@@ -149,6 +154,13 @@ class MatchRecord:
             said = " ".join(text for text in (turn.comment, turn.status) if text)
             node.comment = " ".join(text for text in (node.comment, said) if text).replace("}", ")")
         return pgn
+
+    def _termination_of(self, game: GameRecord) -> str:
+        """Return PGN's word for how a game ended: the failure that ended it, or the server's."""
+        if self.failure is not None and self.failure.game == game.number:
+            return _PGN_TERMINATIONS[self.failure.kind]
+        ending = ending_of(game.termination, game.variant)
+        return "unterminated" if ending is None else ending.cause.value.pgn
 
 
 def _chess_move(board: chess.Board, text: str) -> str:

@@ -96,7 +96,7 @@ class MinimaxBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         await self._player.take_turn(turn)
-        self.score = self._engine.score
+        self.score, self.depth = self._engine.score, self._engine.last_info.get("depth")
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._player.end(state, history)
