@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
@@ -18,14 +19,27 @@ KEY_VARIABLE = "GM_KEY"
 #: A number of seconds above 0.
 POSITIVE = click.FloatRange(0, min_open=True)
 
+_MOVES_IN_TIME = re.compile(r"(?P<first>\d+(?:\.\d+)?)/(?P<rest>\d+(?:\.\d+)?)(?P<increment>\+\d+(?:\.\d+)?)?")
+
 #: Every variant.
 VARIANTS = click.Choice(get_args(Variant))
 
 
 def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
-    """Return the ``clock`` field of ``new_game``; empty for no clock, None where the option is not given."""
+    """Return the ``clock`` field of ``new_game``; empty for no clock, None where the option is not given.
+
+    Elsewhere ``40/60`` is 60 seconds for 40 moves, which no clock of ours is. It is refused, and so is every clock that
+    gives less time to the first move than to each later one.
+    """
     if text is None or text == "none":
         return None if text is None else {}
+    if (moves := _MOVES_IN_TIME.fullmatch(text)) and (
+        moves["increment"] or float(moves["first"]) < float(moves["rest"])
+    ):
+        raise click.BadParameter(
+            f"{text!r}: a time for {moves['first']} moves cannot be played: write the time for the whole game, "
+            f"{moves['rest']}{moves['increment'] or ''}, or the seconds for the first and each later move, 1/0.05"
+        )
     try:
         clock = read_clock_text(text)
         if not all(seconds or name == "increment" for name, seconds in clock.items()):

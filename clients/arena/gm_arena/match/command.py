@@ -18,33 +18,24 @@ from ..address import server_options, unreachable
 from ..bot import BotUnusable
 from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock
 from . import settings
+from .adjudication import DRAW, RESIGN
 from .game import MatchError
 from .match import play_match
 from .openings import OpeningsUnusable
 from .record import RecordUnusable
 from .settings import Entrant
+from .words import WordsCommand
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class SprtCommand(click.Command):
-    """A command that accepts ``--sprt elo0=0 elo1=10``: an option with any number of words."""
+class MatchCommand(WordsCommand):
+    """``gmd match``, with its options of several words."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words: list[str] = []
-        while "--sprt" in args:
-            at = args.index("--sprt")
-            behind = at + 1
-            while behind < len(args) and args[behind].partition("=")[0] in ("elo0", "elo1", "alpha", "beta", "model"):
-                behind += 1
-            words += [word for test in args[at + 1 : behind] for word in ("--sprt", test)]
-            if behind == at + 1:
-                raise click.UsageError(f"--sprt needs elo0 and elo1; write {settings.SPRT_EXAMPLE}", ctx)
-            args = args[:at] + args[behind:]
-        return super().parse_args(ctx, [*words, *args])
+    of_words = (settings.SPRT, RESIGN, DRAW)
 
 
-@click.command(cls=SprtCommand)
+@click.command(cls=MatchCommand)
 @click.argument("bots", nargs=-1, required=True)
 @click.option(
     "--games", type=click.IntRange(1), default=2, show_default=True, help="Games that two bots play against each other."
@@ -97,6 +88,18 @@ class SprtCommand(click.Command):
     multiple=True,
     metavar="elo0=N elo1=N ...",
     help="End as soon as this sequential test is decided; also alpha=, beta=, model=.",
+)
+@click.option(
+    "--resign",
+    multiple=True,
+    metavar="movecount=N score=N ...",
+    help="Adjudicate a loss after N moves with a score of -N centipawns or less; twosided=true: both bots' scores.",
+)
+@click.option(
+    "--draw",
+    multiple=True,
+    metavar="movenumber=N ...",
+    help="Adjudicate a draw after that move: movecount=N moves of both with scores within score=N centipawns of 0.",
 )
 @click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games to this file as PGN.")
 @click.option(

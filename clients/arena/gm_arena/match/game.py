@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..bridge import Server
 from ..endings import ending_of
 from ..seat import Played, play_seat
 from ..sides import player_in
+from .adjudication import Adjudicator, Rules
 from .observed import HandOver, MoveTime, ObservedBot
 from .plan import Fixture
 from .record import Record
@@ -50,12 +51,14 @@ class Terms:
 
     :ivar options: fields of ``new_game``.
     :ivar stall_seconds: the most seconds for a move where there is no clock.
+    :ivar rules: how games are adjudicated.
     """
 
     variant: str
     options: Mapping[str, Any]
     seed: int
     stall_seconds: float
+    rules: Rules = field(default_factory=Rules)
 
 
 class Playing:
@@ -170,12 +173,12 @@ class Playing:
         return states[-1] if states else await self._watch(game["game_id"]), seen
 
     def _observed(self, bots: Mapping[chess.Color, Bot]) -> dict[chess.Color, ObservedBot]:
-        between, stall_seconds = HandOver(), self._terms.stall_seconds
+        shared = self._terms.stall_seconds, HandOver(), Adjudicator(self._terms.rules)
         seen: dict[chess.Color, ObservedBot] = {}
         if WHITE in bots:
-            seen[WHITE] = ObservedBot(bots[WHITE], stall_seconds, between)
+            seen[WHITE] = ObservedBot(bots[WHITE], *shared)
         if BLACK in bots:
-            seen[BLACK] = ObservedBot(bots[BLACK], stall_seconds, between, after=seen.get(WHITE))
+            seen[BLACK] = ObservedBot(bots[BLACK], *shared, after=seen.get(WHITE))
         return seen
 
     async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
@@ -218,7 +221,7 @@ def hash_of(seed: int, number: int) -> int:
 
 
 def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
-    """Return how a game ended, in words; where a bot failed, the failure.
+    """Return how a game ended, in words; where a bot failed, the failure; ``adjudication`` where its score decided.
 
     A loss on time is a ``stall`` where the bot did not answer after it, either, and ``time`` otherwise.
     """
@@ -230,6 +233,8 @@ def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
         return "stall"
     if ended.cause is Cause.RESIGNATION and bot is not None and bot.failure is not None:
         return bot.failure.fault
+    if ended.cause in (Cause.RESIGNATION, Cause.AGREEMENT) and any(each.adjudicated for each in seen.values()):
+        return "adjudication"
     return ended.cause.value.words
 
 

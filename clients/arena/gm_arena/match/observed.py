@@ -27,6 +27,7 @@ from gm_client.blocking import (
 from gm_client.trio_client import Turn
 
 from ..bot import Bot, BotFailed, Place
+from .adjudication import Adjudicator
 
 #: Seconds for a bot's work before the first clock runs, and after the game, which no clock limits.
 BEGIN_SECONDS = 60.0
@@ -77,20 +78,29 @@ class ObservedBot(Bot):
 
     :ivar failure: the bot's first failure, if any.
     :ivar silent: whether it was thinking when it was stopped.
+    :ivar adjudicated: whether it has ended the game because the scores asked for it.
     :ivar moves: the times of each of its moves.
     :ivar begun: set when the bot has begun the game; set by others when it will not.
     """
 
-    def __init__(self, bot: Bot, stall_seconds: float, between: HandOver, after: ObservedBot | None = None) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        stall_seconds: float,
+        between: HandOver,
+        adjudicator: Adjudicator,
+        after: ObservedBot | None = None,
+    ) -> None:
         """:param stall_seconds: the most seconds for a move where the game has no clock.
-        :param between: shared by both bots of a game.
+        :param between: shared by both bots of a game, as is ``adjudicator``.
         :param after: the bot that begins first, so that the same one always loses if both fail to begin.
         """
         self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
+        self._adjudicator = adjudicator
         self._place: Place
         self._left: float | None = None
         self.failure: BotFailed | None = None
-        self.silent = False
+        self.silent = self.adjudicated = False
         self.moves: list[MoveTime] = []
         self.begun = trio.Event()
 
@@ -104,7 +114,13 @@ class ObservedBot(Bot):
     async def take_turn(self, turn: Turn) -> None:
         clock = self._place.options.get("clock") or {}
         handed = self._between.delay(turn.ply)
-        timed = TimedTurn(turn, self._between, reports=bool(clock.get("lag")))
+        offers_draw = self._adjudicator.drawn(turn.ply)
+        timed = TimedTurn(turn, self._between, reports=bool(clock.get("lag")), offers_draw=offers_draw)
+        ending = self._adjudicator.ending(self._place.color, turn.ply, offered=turn.state["draw_offered"])
+        if ending is not None:
+            self.adjudicated = True
+            await timed.end_game(ending.termination)
+            return
         self.silent = True
         try:
             if turn.state["clock"] is None:
@@ -126,6 +142,7 @@ class ObservedBot(Bot):
             charged = self._left + option.get("increment", 0.0) - left
         # The time charged for the first move is unknown: the clock starts at the first contact of both players.
         self._left = left
+        self._adjudicator.note(self._place.color, self._bot.score)
         self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed, self._bot.depth))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
@@ -165,10 +182,12 @@ class TimedTurn(Turn):
     :ivar moved: the state after its move; None before.
     """
 
-    def __init__(self, turn: Turn, between: HandOver, *, reports: bool) -> None:
-        """:param reports: whether to report the times to the server, for a clock with a lag."""
+    def __init__(self, turn: Turn, between: HandOver, *, reports: bool, offers_draw: bool) -> None:
+        """:param reports: whether to report the times to the server, for a clock with a lag.
+        :param offers_draw: whether to offer a draw with the move, whatever the bot does.
+        """
         self.__dict__.update(turn.__dict__)
-        self._between, self._reports = between, reports
+        self._between, self._reports, self._offers_draw = between, reports, offers_draw
         self.thought = self._last = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
@@ -182,7 +201,8 @@ class TimedTurn(Turn):
     async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         self._answered()
         self._between.answered(self.ply)
-        reply = await super().move(move, offer_draw=offer_draw, claim_draw=claim_draw)
+        offers = offer_draw or self._offers_draw
+        reply = await super().move(move, offer_draw=offers, claim_draw=claim_draw)
         self.moved = reply["state"]
         self._since = trio.current_time()
         return reply

@@ -13,7 +13,7 @@ from typing import Any
 
 from .record import Record
 
-#: PGN's ``Termination`` by the faults of :mod:`.summary`; other games have the server's.
+#: PGN's ``Termination`` of games that a bot's fault, or its score, ended; other games have the server's.
 TERMINATIONS = {
     "crash": "abandoned",
     "stall": "time forfeit",
@@ -21,6 +21,7 @@ TERMINATIONS = {
     "illegal move": "rules infraction",
     "protocol": "rules infraction",
     "flood": "rules infraction",
+    "adjudication": "adjudication",
 }
 
 #: The width of a line of moves, as in PGN's export format.

@@ -18,16 +18,22 @@ from ..command_line import read_options
 from ..memory import memory_for
 from ..specs import bots_of, takes_limits
 from ..sprt import Sprt
+from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules
 from .game import Contestant, Terms
 from .openings import openings_for
 from .plan import Fixture, fixtures
+from .words import Words, number
 
 #: Milliseconds of a move that are not charged to the bot, by default where all bots play here: more than any machine
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
 
-#: The example of a sequential test in error messages.
-SPRT_EXAMPLE = "--sprt elo0=0 elo1=10"
+SPRT = Words(
+    "--sprt",
+    {"elo0": number, "elo1": number, "alpha": number, "beta": number, "model": str},
+    ("elo0", "elo1"),
+    "--sprt elo0=0 elo1=10",
+)
 
 #: NAME=BOT. The first = of a bot without a name, if any, comes after a colon or a bracket.
 _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
@@ -138,7 +144,8 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
         if not options.get("clock"):
             raise click.UsageError(f"--{next(iter(grace))} needs a clock: give --clock as well")
         options["clock"] = {**options["clock"], **grace}
-    return Terms(variant, options, given["seed"], given["stall"])
+    rules = rules_of(variant, given, all_here=all_here)
+    return Terms(variant, options, given["seed"], given["stall"], rules)
 
 
 def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any]) -> list[Fixture]:
@@ -162,29 +169,32 @@ def sprt_of(words: Sequence[str]) -> Sprt | None:
 
     :raises click.UsageError: the words do not describe a test.
     """
-    if not words:
-        return None
-    fields: dict[str, Any] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        if name not in ("elo0", "elo1", "alpha", "beta", "model"):
-            known = "elo0=, elo1=, alpha=, beta= and model="
-            raise click.UsageError(f"--sprt: {word!r} is unknown; there are {known}, as in {SPRT_EXAMPLE}")
-        try:
-            fields[name] = value if name == "model" else float(value)
-        except ValueError:
-            raise click.UsageError(f"--sprt: {name}: {value!r} is not a number; write {SPRT_EXAMPLE}") from None
-    if not {"elo0", "elo1"} <= fields.keys():
-        raise click.UsageError(f"--sprt needs elo0 and elo1; write {SPRT_EXAMPLE}")
     try:
-        return Sprt(**fields)
+        return Sprt(**SPRT.read(words)) if words else None
     except ValueError as error:
         raise click.UsageError(f"--sprt: {error}") from None
+
+
+def rules_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Rules:
+    """Return how the games are adjudicated.
+
+    :raises click.UsageError: the words describe no rule, or the rule can never apply.
+    """
+    resign, draw = RESIGN.read(given["resign"]), DRAW.read(given["draw"])
+    if draw and not VARIANT_TRAITS[variant].draws:
+        raise click.UsageError(f"--draw: no draw can be agreed in {variant}; leave it out")
+    if not all_here and (draw or resign.get("twosided")):
+        option = "--draw" if draw else "--resign twosided=true"
+        raise click.UsageError(f"{option} needs the scores of both bots, and one plays elsewhere")
+    return Rules(ResignRule(**resign) if resign else None, DrawRule(**draw) if draw else None)
 
 
 def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that decide which games are played, for the record: a match resumes only with the same."""
     arguments = {name: value for name, value in given.items() if name not in _OF_NO_MATTER}
+    for name in ("resign", "draw"):  # records of matches without them are older than they
+        if not arguments[name]:
+            del arguments[name]
     for name in ("key", "player", "server", "tls", "ca", "patience"):
         arguments.pop(name, None)
     openings: Path | None = given["openings"]
