@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import itertools
 import os
@@ -329,6 +330,19 @@ def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: P
     assert run(*bots, "--pgn-out", path, "--resume", "--no-comments")[0] == 0
     assert "{" in text
     assert "{" not in path.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_crosstable_of_many_bots_is_whole_in_a_file(tmp_path: Path) -> None:
+    path, names = tmp_path / "table.csv", [f"bot-with-a-long-name-{number}" for number in range(40)]
+    bots = (*(f"{name}=random" for name in names), "--variant", "standard", "--tournament", "gauntlet")
+    status, out, _ = run(*bots, "--games", 1, "--max-moves", 1, "--table-out", path, "--quiet")
+    assert status == 0
+    heads, *rows = list(csv.reader(path.read_text("utf-8").splitlines()))
+    assert heads[:4] == ["#", "Player", "Points", "Games"]
+    assert heads[4:44] == [str(number) for number in range(1, 41)]
+    assert sorted(row[1] for row in rows) == sorted(names)
+    assert all(name in out for name in names), "a pipe gets the whole table, too"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_arena.evidence import exact_p
-from gm_arena.match.summary import meeting
+from gm_arena.match.summary import meeting, meetings
 from gm_arena.match.text import coloured
 from gm_arena.match.verdict import Verdict, lead_sureness, point_differences, verdict
 from gm_arena.sprt import Sprt
@@ -237,7 +237,7 @@ def test_two_bots_are_no_surer_by_a_table_than_by_their_match(results: list[str]
     records = single("".join(results), "a", "b")
     sample = meeting(records, "a", "b").sample
     if sample.mean > 0.5:
-        assert lead_sureness(records, ["a", "b"], "a", "b") <= 1.0 - exact_p(sample) + 1e-9
+        assert lead_sureness(records, meetings(records, ["a", "b"]), "a", "b") <= 1.0 - exact_p(sample) + 1e-9
 
 
 @given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=40), st.booleans())

@@ -120,6 +120,7 @@ class MatchCommand(WordsCommand):
 @click.option(
     "--csv-out", type=FILE, metavar="FILE", help="Write every move, with its times and the bot's score, as CSV."
 )
+@click.option("--table-out", type=FILE, metavar="FILE", help="Write the crosstable as CSV.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Plot the bots' scores, move by move (.png, .svg, .pdf).")
 @click.option("--resume", is_flag=True, help="Continue the match in the --json-out file.")
 @server_options("The server to play on.  [default: a daemon inside the command]", default=None)

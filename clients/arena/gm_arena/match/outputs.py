@@ -16,10 +16,12 @@ from typing import IO, Any, Self
 
 from gm_protocol.state import side_of
 
+from ..crosstable import csv_text as table_text
 from ..extras import how_to_install, new_figure
 from .pgn import pgn_of
 from .record import Record, RecordUnusable
 from .static import static_scores
+from .text import match_table
 
 COLUMNS = (
     "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending",
@@ -39,7 +41,14 @@ class Outputs(ExitStack):
     """The files that the options ask for."""
 
     def __init__(
-        self, pgn: Path | None, moves: Path | None, plot: Path | None, histories: Path | None, *, comments: bool
+        self,
+        pgn: Path | None,
+        moves: Path | None,
+        table: Path | None,
+        plot: Path | None,
+        histories: Path | None,
+        *,
+        comments: bool,
     ) -> None:
         """Create the files. If one cannot be written, the others are closed again.
 
@@ -49,7 +58,7 @@ class Outputs(ExitStack):
         super().__init__()
         self._plot, self._histories, self._comments = plot, histories, comments
         with ExitStack() as opened:
-            self._pgn, self._moves = (_opened(path, opened) for path in (pgn, moves))
+            self._pgn, self._moves, self._table = (_opened(path, opened) for path in (pgn, moves, table))
             if self._moves is not None:
                 _append(self._moves, csv_text([COLUMNS]))
             self.push(opened.pop_all())
@@ -63,7 +72,8 @@ class Outputs(ExitStack):
         if given["plot"] is not None:
             _figure(given["plot"])
         histories = _folder(given["histories"])
-        outputs = cls(given["pgn_out"], given["csv_out"], given["plot"], histories, comments=given["comments"])
+        pgn, moves, table, plot = (given[name] for name in ("pgn_out", "csv_out", "table_out", "plot"))
+        outputs = cls(pgn, moves, table, plot, histories, comments=given["comments"])
         with ExitStack() as unfinished:
             unfinished.push(outputs)
             for record in records:
@@ -84,7 +94,9 @@ class Outputs(ExitStack):
             _write_history(self._histories / history_name(record), record)
 
     def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
-        """Draw the plot of all games."""
+        """Write the crosstable, and draw the plot of all games."""
+        if self._table is not None:
+            _append(self._table, table_text(match_table(records, labels)))
         if self._plot is not None:
             draw(self._plot, records, labels)
 

@@ -41,7 +41,7 @@ _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 #: Options that do not affect which games are played.
 _OF_NO_MATTER = (
     *("concurrency", "resume", "quiet", "verbose", "data", "port"),
-    *("pgn_out", "json_out", "csv_out", "plot", "histories", "comments"),
+    *("pgn_out", "json_out", "csv_out", "table_out", "plot", "histories", "comments"),
 )
 
 

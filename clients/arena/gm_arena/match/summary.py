@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from statistics import median
 from typing import Any
 
@@ -89,6 +90,15 @@ def meeting(records: Iterable[Record], one: str, other: str) -> Meeting:
     return between
 
 
+def meetings(records: Iterable[Record], labels: Sequence[str]) -> dict[frozenset[str], Meeting]:
+    """Return the games of any two bots, counted, by their labels."""
+    found = {frozenset(pair): Meeting(*pair) for pair in combinations(labels, 2)}
+    for record in records:
+        if (two := found.get(frozenset((record["white"], record["black"])))) is not None:
+            two.add(record)
+    return found
+
+
 def table_games(records: Iterable[Record]) -> list[Game]:
     """Return the games in the form of a crosstable."""
     return [Game(record["white"], record["black"], record["result"]) for record in records]
@@ -142,7 +152,7 @@ def _rows(records: Iterable[Record]) -> Iterator[list[Any]]:
 
 def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
     """Return all numbers, as they stand at the end of a record."""
-    met = [meeting(records, one, other) for i, one in enumerate(labels) for other in labels[i + 1 :]]
+    met = list(meetings(records, labels).values())
     return {
         "games": len(records),
         "meetings": [_numbers(two) for two in met if two.games.size],

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from ..crosstable import Table, crosstable, halves, standings, text_table
+from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
 from ..evidence import FEW
 from ..sprt import Sprt
 from ..statistics import Sample, elo_difference, likelihood_of_superiority
 from .record import Record
-from .summary import Meeting, endings, faults, hand_over, meeting, overhead, table_games
+from .summary import Meeting, endings, faults, hand_over, meeting, meetings, overhead, table_games
 from .verdict import Verdict, percent, verdict
 
 #: The most games of two bots that a cell of a crosstable shows one by one.
@@ -26,11 +26,9 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
         return "no game was played\n"
     lines: list[str] = []
     if len(labels) > 2:
-        lines.append(_drawn(_table(records, labels)))
-    for number, one in enumerate(labels):
-        for other in labels[number + 1 :]:
-            two = meeting(records, one, other)
-            lines += lines_of(two) if two.games.size else []
+        lines.append(drawn_table(match_table(records, labels), width=output_width()))
+    for two in meetings(records, labels).values():
+        lines += lines_of(two) if two.games.size else []
     if sprt is not None:
         lines.append(sprt_line(sprt, meeting(records, *labels).sample))
     lines += ending_lines(records, labels)
@@ -46,33 +44,26 @@ def coloured(found: Verdict) -> str:
     return click.style(found.text, fg={"good": "green", "bad": "red", "open": None}[found.tone], bold=True)
 
 
-def _table(records: Sequence[Record], labels: Sequence[str]) -> Table:
+def match_table(records: Sequence[Record], labels: Sequence[str]) -> Table:
     """Return the crosstable; where two bots have many games, its cells have their points."""
     games = table_games(records)
-    if max(meeting(records, labels[0], other).games.size for other in labels[1:]) <= MOST_IN_CELL:
+    met = meetings(records, labels)
+    if max((two.games.size for two in met.values()), default=0) <= MOST_IN_CELL:
         return crosstable(labels, games)
     rows = standings(labels, games)
     columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1))]
-    cells = [[_between(records, row.name, other.name) for other in rows] for row in rows]
+    cells = [[_between(met, row.name, other.name) for other in rows] for row in rows]
     starts = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
     return Table(columns, [start + between for start, between in zip(starts, cells, strict=True)])
 
 
-def _between(records: Sequence[Record], one: str, other: str) -> str:
+def _between(met: Mapping[frozenset[str], Meeting], one: str, other: str) -> str:
+    """Return one bot's points of all its games against another."""
     if one == other:
         return "×"
-    games = meeting(records, one, other).games
-    return f"{halves(games.mean * games.size)}/{games.size}" if games.size else ""
-
-
-def _drawn(table: Table) -> str:
-    from io import StringIO
-
-    from rich.console import Console
-
-    out = StringIO()
-    Console(file=out, width=200).print(text_table(table))
-    return out.getvalue().rstrip()
+    two = met[frozenset((one, other))]
+    won = two.games.counts[-1] if two.one == one else two.games.counts[0]
+    return f"{halves(won + two.games.counts[1] / 2)}/{two.games.size}" if two.games.size else ""
 
 
 def lines_of(two: Meeting) -> list[str]:

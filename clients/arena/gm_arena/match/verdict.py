@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
@@ -24,7 +24,7 @@ from ..evidence import (
 from ..sprt import Sprt
 from ..statistics import Interval, elo_difference, elo_interval, score_interval
 from .record import Record
-from .summary import FAULTS, Meeting, faults, half_points, meeting
+from .summary import FAULTS, Meeting, faults, half_points, meeting, meetings
 
 #: How good the result is for the first bot, which sets its colour.
 Tone = Literal["good", "bad", "open"]
@@ -109,7 +109,8 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     leader, *others = sorted(
         labels, key=lambda label: (-points[label] / max(1, 2 * played[label]), labels.index(label))
     )
-    sure = {other: lead_sureness(records, labels, leader, other) for other in others}
+    met = meetings(records, labels)
+    sure = {other: lead_sureness(records, met, leader, other) for other in others}
     nearest = min(others, key=lambda other: sure[other])
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
     if sure[nearest] >= CONFIDENCE:
@@ -121,20 +122,22 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     return Verdict(f"not decided which is the strongest: {lead}", "open")
 
 
-def lead_sureness(records: Sequence[Record], labels: Sequence[str], one: str, other: str) -> float:
+def lead_sureness(records: Sequence[Record], met: Mapping[frozenset[str], Meeting], one: str, other: str) -> float:
     """Return the confidence that one bot of a table is stronger than another, by all games of the two.
 
     As in a match of two, it is the lower of two: an exact test's, and a normal approximation's, here of the difference
     of their scores, in which the games between them count twice.
+
+    :param met: the games of any two bots of the table.
     """
     played = {label: len(_halves_of(records, label)) for label in (one, other)}
     if not all(played.values()):
         return 0.5
     shares = {label: sum(_halves_of(records, label)) / (2 * played[label]) for label in (one, other)}
-    variance = _points_variance(meeting(records, one, other)) * (1 / played[one] + 1 / played[other]) ** 2
-    for third in set(labels) - {one, other}:
-        for label in (one, other):
-            variance += _points_variance(meeting(records, label, third)) / played[label] ** 2
+    variance = 0.0
+    for pair, two in met.items():
+        own = [label for label in (one, other) if label in pair]
+        variance += _points_variance(two) * sum(1 / played[label] for label in own) ** 2
     likelihood = NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
     return sureness_of_differences(point_differences(records, one, other), likelihood)
 

@@ -19,7 +19,7 @@ from gm_protocol.options import VARIANT_TRAITS
 from gmd.config import ConfigError, load_config
 
 from ..command_line import VARIANTS, read_clock
-from ..crosstable import csv_text, text_table
+from ..crosstable import csv_text, drawn_table, output_width
 from ..extras import how_to_install
 from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError
@@ -239,13 +239,10 @@ def _terms(given: dict[str, Any]) -> dict[str, Any]:
 
 async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) -> int:
     """Print the table and write the files; return the exit status."""
-    from rich.console import Console
-
     from .results import played_games, table_of
 
     table = table_of(record)
-    width = None if sys.stdout.isatty() else 1000  # a file or a pipe has no width
-    Console(width=width).print(text_table(table, record.settings.name))
+    click.echo(drawn_table(table, record.settings.name, output_width()))
     if given["csv_out"] is not None:
         _write(given["csv_out"], csv_text(table))
     if given["pgn_out"] is None:

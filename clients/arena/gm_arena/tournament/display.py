@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..crosstable import standings, text_table
+from ..crosstable import Table, halves, standings, text_table
 from ..endings import ending_words
 from ..report import TIME_FORMAT
 from ..schedule import Pairing
@@ -96,15 +96,13 @@ class Screen(Lines):
         )
 
     def _table(self) -> RenderableType:
-        from rich.table import Table
-
+        name, width = self._record.settings.name, self._live.console.width
         if len(self._names) <= MOST_OPPONENTS:
-            return text_table(table_of(self._record), self._record.settings.name)
-        title = f"{self._record.settings.name}: the first {MOST_OPPONENTS} of {len(self._names)}"
-        short = Table("#", "Player", "Points", "Games", title=title)
-        for row in standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]:
-            short.add_row(str(row.rank), row.name, f"{row.points:g}", str(row.games))
-        return short
+            return text_table(table_of(self._record), name, width)
+        rows = standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]
+        cells = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
+        title = f"{name}: the first {MOST_OPPONENTS} of {len(self._names)}"
+        return text_table(Table(["#", "Player", "Points", "Games"], cells), title, width)
 
 
 @contextmanager
