@@ -65,7 +65,27 @@ def test_match_of_two_alternates_colours_and_repeats_openings() -> None:
 def read(
     variant: str, file: Path | None, *, plies: int | None = None, seed: int = 0, in_order: bool = True
 ) -> list[Opening]:
-    return openings_for(variant, file, plies=plies, seed=seed, in_order=in_order)
+    options = {} if variant == "rbc" else {"draws": "automatic"}
+    return openings_for(variant, file, plies=plies, seed=seed, in_order=in_order, options=options)
+
+
+@pytest.mark.parametrize(
+    ("line", "opening"),
+    [
+        ('4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 4; fmvn 12; id "one; pawn";', ("1: one; pawn", "4 12")),
+        ('4k3/8/8/8/8/8/4P3/4K3 w - - bm Qxf7#; id "mate # in one";', ("1: mate # in one", "0 1")),
+        ('4k3/8/8/8/8/8/4P3/4K3 w - - bm Zz9; id "a";', ("1: a", "0 1")),
+        ('4k3/8/8/8/8/8/4P3/4K3 w - - bm e4 e3; c0 "#"; acd 3; fmvn 7', ("1", "0 7")),
+        ("4k3/8/8/8/8/8/4P3/4K3  w  -  - 3 17 # three", ("1", "3 17")),
+        ('4k3/8/8/8/8/8/4P3/4K3 w - - 3 17; id "b";', ("1: b", "3 17")),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - -", ("1", "0 1")),
+    ],
+)
+def test_operations_of_epd_set_counters_and_name(line: str, opening: tuple[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "book.epd"
+    file.write_text(f"{line}\n")
+    name, counters = opening
+    assert read("standard", file) == [Opening(name, f"4k3/8/8/8/8/8/4P3/4K3 w - - {counters}")]
 
 
 def test_epd_and_fen_are_read(tmp_path: Path) -> None:
@@ -114,6 +134,15 @@ def test_pgn_games_are_read(tmp_path: Path) -> None:
             "line 1: no game can begin here, since the game is over: stalemate",
         ),
         ("book.epd", "7k/8/6K1/8/8/8/8/8 b - -\n", "line 1: .* is over: insufficient material"),
+        ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 100 80\n", "line 1: .* is over: fifty moves"),
+        ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 100;\n", "line 1: .* is over: fifty moves"),
+        ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - hmvc two;\n", "line 1: hmvc: 'two' is not a whole number"),
+        ("book.epd", '4k3/8/8/8/8/8/4P3/4K3 w - - id "a\n', "line 1: 'id \"a' is no EPD operation"),
+        ("book.epd", "4k3/8/8/8/8/8/8/8 w - -\n", "line 1: fen: .* is no standard position: no white king"),
+        ("book.epd", "4k3/4R3/8/8/8/8/8/4K3 w - -\n", "line 1: fen: .* is no standard position: opposite check"),
+        ("book.epd", "4k3/8/8/8/8/8/8/P3K3 w - -\n", "line 1: fen: .*: pawns on backrank"),
+        ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w KQ - 0 1\n", "line 1: fen: .*: bad castling rights"),
+        ("book.pgn", f"1. {' '.join(['Nf3 Nf6 Ng1 Ng8'] * 2)} *\n", "game 1: .* is over: threefold repetition"),
     ],
 )
 def test_file_without_usable_openings_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -122,6 +151,24 @@ def test_file_without_usable_openings_is_refused(name: str, text: str, message: 
         read("standard", tmp_path / name)
     with pytest.raises(OpeningsUnusable, match="no-such: No such file or directory"):
         read("standard", tmp_path / "no-such")
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "name", "text", "message"),
+    [
+        ("standard", {"max_moves": 2}, "book.pgn", "1. e4 e5 2. Nf3 Nc6 *\n", "game 1: .* is over: move limit"),
+        ("rbc", {}, "book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 100 80\n", "line 1: .* is over: fifty moves"),
+        ("rbc", {"max_turns": 5}, "book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 6\n", "line 1: .* is over: turn limit"),
+        ("crazyhouse", {"draws": "automatic"}, "book.epd", "4k3/8/8/8/8/8/4P3/4K3[] w KQ -\n", "bad castling rights"),
+        ("dark_chess", {}, "book.epd", "8/8/8/8/8/8/4P3/4K3 w - -\n", "line 1: .*no black king"),
+    ],
+)
+def test_openings_are_judged_in_the_variant_and_with_the_terms_of_the_match(
+    variant: str, options: dict[str, object], name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(OpeningsUnusable, match=message):
+        openings_for(variant, tmp_path / name, plies=None, seed=0, in_order=True, options=options)
 
 
 def test_latin_1_file_is_read_without_its_variations(tmp_path: Path) -> None:

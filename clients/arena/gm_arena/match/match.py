@@ -64,7 +64,7 @@ def play_match(
     :raises RecordUnusable: the record cannot be written, or belongs to another match.
     """
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
-    plan = settings.plan_of(entrants, variant, given)
+    plan = settings.plan_of(entrants, terms, given)
     record = _record(given, settings.arguments_of(texts, variant, given))
     match = Match(entrants, terms, plan, sprt, record, given, text)
     try:

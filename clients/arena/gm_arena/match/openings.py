@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import chess
@@ -17,6 +18,8 @@ from gmd.games.notation import split_pgn
 from gmd.games.variants import VARIANTS
 
 from ..boards import board_of
+from .epd import is_comment, read_line
+from .judged import check_opening
 
 
 class OpeningsUnusable(Exception):
@@ -40,13 +43,17 @@ class Opening:
 
     def fields(self, variant: str) -> dict[str, Any]:
         """Return the fields of ``new_game``."""
+        start = self.start()
+        if not self.moves:
+            return start
+        board = self.board(variant)
+        return {**start, "pgn": board.root().variation_san(board.move_stack)}  # the server reads SAN
+
+    def start(self) -> dict[str, Any]:
+        """Return the fields of ``new_game`` for the position before the moves."""
         if self.position is not None:
             return {"position": self.position}
-        fen = {} if self.fen is None else {"fen": self.fen}
-        if not self.moves:
-            return fen
-        board = self.board(variant)
-        return {**fen, "pgn": board.root().variation_san(board.move_stack)}  # the server reads SAN
+        return {} if self.fen is None else {"fen": self.fen}
 
     def board(self, variant: str) -> chess.Board:
         """Return the position in which the players begin, after the moves.
@@ -69,21 +76,30 @@ def starting_fen(variant: str) -> str:
 
 
 def openings_for(
-    variant: str, file: Path | None, *, plies: int | None, seed: int, in_order: bool, most: int | None = None
+    variant: str,
+    file: Path | None,
+    *,
+    plies: int | None,
+    seed: int,
+    in_order: bool,
+    most: int | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[Opening]:
     """Return the openings of a match, in playing order; after the last one the first is played again.
 
-    Of a file only the openings that are played are checked: some books have hundreds of thousands.
+    Of a file only the openings that are played are checked, as the server judges them: some books have hundreds of
+    thousands.
 
     :param file: PGN, or EPD or FEN, one a line; None for the variant's start position, or all 960 in Chess960.
     :param plies: the most plies of each game of a PGN.
     :param in_order: whether to keep the file's order, instead of a random one by the seed.
     :param most: the most openings that are played; None for all.
+    :param options: the fields of ``new_game`` that all games share.
     :raises OpeningsUnusable: the file has no openings, or one that no game can begin with.
     """
     made: Sequence[Callable[[], Opening]]
     if file is not None:
-        made = _in_file(variant, file, plies)
+        made = _in_file(variant, options, file, plies)
     elif variant == "chess960":
         made = [partial(Opening, f"position {number}", position=number) for number in range(960)]
     else:
@@ -96,7 +112,7 @@ def openings_for(
     return [made[number]() for number in order[:most]]
 
 
-def _in_file(variant: str, file: Path, plies: int | None) -> list[Callable[[], Opening]]:
+def _in_file(variant: str, options: Mapping[str, Any], file: Path, plies: int | None) -> list[Callable[[], Opening]]:
     """Return a function for each opening of a file that reads it."""
     try:
         text = file.read_text("utf-8-sig", "replace")  # old PGN files are in Latin-1, which affects only names
@@ -105,41 +121,33 @@ def _in_file(variant: str, file: Path, plies: int | None) -> list[Callable[[], O
     if file.suffix.lower() == ".pgn":
         games = enumerate(split_pgn(io.StringIO(text)), 1)
         return [
-            partial(_checked, f"{file}, game {number}", variant, _opening_of, number, game, plies)
+            partial(_checked, f"{file}, game {number}", variant, options, _opening_of, number, game, plies)
             for number, game in games
         ]
-    lines = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
+    lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if not is_comment(line))
     return [
-        partial(_checked, f"{file}, line {number}", variant, _position, number, line) for number, line in lines if line
+        partial(_checked, f"{file}, line {number}", variant, options, _position, number, line) for number, line in lines
     ]
 
 
-def _checked(where: str, variant: str, read: Callable[..., Opening], *arguments: Any) -> Opening:
+def _checked(
+    where: str, variant: str, options: Mapping[str, Any], read: Callable[..., Opening], *arguments: Any
+) -> Opening:
     """Return an opening, after checking that a game can begin with it.
 
     :raises OpeningsUnusable: no game can begin with it.
     """
     try:
         opening = read(variant, *arguments)
-        board = opening.board(variant)
+        check_opening(variant, {**options, **opening.start()}, opening.moves)
     except ValueError as error:
         raise OpeningsUnusable(f"openings: {where}: {error}") from None
-    if variant != "rbc" and (outcome := board.outcome(claim_draw=False)) is not None:
-        over = outcome.termination.name.lower().replace("_", " ")
-        raise OpeningsUnusable(f"openings: {where}: no game can begin here, since the game is over: {over}")
     return opening
 
 
 def _position(variant: str, number: int, line: str) -> Opening:
-    """Parse EPD or FEN: after the fourth field come two numbers, or operations, of which only the ``id`` is used."""
-    fields = line.split()
-    if len(fields) >= 6 and fields[4].isdecimal() and fields[5].isdecimal():
-        fen, name = " ".join(fields[:6]), ""
-    else:
-        fen = " ".join([*fields[:4], "0", "1"])
-        board = chess.Board(chess960=True)
-        name = str(board.set_epd(line).get("id", "")) if variant != "crazyhouse" else ""
-    board_of(variant, fen)  # raises for an invalid position
+    """Return the opening that a line of EPD or FEN is."""
+    fen, name = read_line(line)
     return Opening(f"{number}: {name}" if name else str(number), fen)
 
 

@@ -148,18 +148,19 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
     return Terms(variant, options, given["seed"], given["stall"], rules)
 
 
-def plan_of(entrants: Sequence[Entrant], variant: str, given: Mapping[str, Any]) -> list[Fixture]:
+def plan_of(entrants: Sequence[Entrant], terms: Terms, given: Mapping[str, Any]) -> list[Fixture]:
     """Return all games.
 
     :raises OpeningsUnusable: the file of openings cannot be used.
     """
     openings = openings_for(
-        variant,
+        terms.variant,
         given["openings"],
         plies=given["plies"],
         seed=given["seed"],
         in_order=given["in_order"],
         most=given["games"],  # two bots play no more
+        options=terms.options,
     )
     return fixtures(len(entrants), given["games"], openings, repeat=given["repeat"], kind=given["tournament"])
 
