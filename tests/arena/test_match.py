@@ -25,6 +25,7 @@ from tests.arena.matches import (
     SHORT,
     TWO,
     command,
+    configured,
     games,
     lines,
     nuisance,
@@ -42,7 +43,9 @@ from tests.tools import require_tool
 @pytest.mark.slow
 def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
-    status, said, complaints = run(*TWO, *SHORT, "--games", 4, "--clock", "60+0.5", "--margin", 200, "--json-out", path)
+    status, said, complaints = run(
+        *TWO, *SHORT, "--games", 4, "--clock", "60+0.5", *configured(tmp_path, margin=200), "--json-out", path
+    )
     assert (status, complaints) == (0, "")
     shown = said.splitlines()
     assert shown[0] == "game 1: one - two 1/2-1/2, move limit, 24 plies"
@@ -276,7 +279,15 @@ def test_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> No
 def test_games_are_written_as_pgn_with_the_bots_names(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     status, _, _ = run(
-        nuisance("die"), AT_RANDOM, "--variant", "standard", "--clock", "9+1", "--margin", 500, "--pgn-out", path
+        nuisance("die"),
+        AT_RANDOM,
+        "--variant",
+        "standard",
+        "--clock",
+        "9+1",
+        *configured(tmp_path, margin=500),
+        "--pgn-out",
+        path,
     )
     assert status == 0
     text = io.StringIO(path.read_text())
@@ -336,7 +347,7 @@ def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: P
 def test_crosstable_of_many_bots_is_whole_in_a_file(tmp_path: Path) -> None:
     path, names = tmp_path / "table.csv", [f"bot-with-a-long-name-{number}" for number in range(40)]
     bots = (*(f"{name}=random" for name in names), "--variant", "standard", "--tournament", "gauntlet")
-    status, out, _ = run(*bots, "--games", 1, "--max-moves", 1, "--table-out", path, "--quiet")
+    status, out, _ = run(*bots, "--games", 1, "--max-moves", 1, *configured(tmp_path, table_out=path), "--quiet")
     assert status == 0
     heads, *rows = list(csv.reader(path.read_text("utf-8").splitlines()))
     assert heads[:4] == ["#", "Player", "Points", "Games"]
@@ -370,12 +381,12 @@ def test_scores_are_plotted_and_matplotlib_says_nothing(tmp_path: Path) -> None:
     path, folder = tmp_path / "scores.svg", "/proc/matplotlib"
     bots = (f"fish=uci[depth=1]:{require_tool('stockfish')}", "random")
     done = subprocess.run(
-        command(*bots, *SHORT, "--plot", path),
+        command(*bots, *SHORT, *configured(tmp_path, plot=path)),
         env={**environment(), "MPLCONFIGDIR": folder}, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert path.read_text().count("<path") > 10
-    status, _, complaints = run(*bots, *SHORT, "--plot", tmp_path / "scores.xyz")
+    status, _, complaints = run(*bots, *SHORT, *configured(tmp_path, plot=tmp_path / "scores.xyz"))
     assert status == 1
     assert "scores.xyz" in complaints
 
@@ -410,7 +421,19 @@ WRONG = {
     ): "gm:joe can only be challenged by a registered player: give",
     ("gm:ann", "gm:joe", "--server", ":1", "--clock", "9"): "one of gm:ann and gm:joe must invite the other: give its",
     (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
-    (*TWO, "--margin", "5"): "--margin needs a clock: give --clock as well",
+    (*TWO, "--each", "timemargin=5"): "margin needs a clock: give --clock as well",
+    (*TWO, "--margin", "5"): "--margin: margin is set in a file alone: write it there, and give --config FILE",
+    (*TWO, "--no-repeat"): "--no-repeat: repeat is set in a file alone: write it there, and give --config FILE",
+    (*TWO, "--each", "tc=9", "--clock", "9"): "--each tc= sets what clock has set already: give only one of them",
+    (*TWO, "--each", "tc=40/60"): "'40/60': a time for 40 moves cannot be played",
+    (
+        *TWO,
+        "--each=restart=on",
+    ): "there are tc=, st=, depth=, nodes=, timemargin=, proto= and option.NAME=, as in",
+    (*TWO, "--each", "proto=xboard"): "--each: proto: 'xboard' is not uci, the only protocol of engines here",
+    (*TWO, "--each", "st=0"): "--each: st: '0' is not a number of seconds above 0",
+    (*TWO, "--config", "/no/such.toml"): "/no/such.toml: No such file or directory",
+    (): "BOTS: a match needs at least two bots",
     (CHESS, "random", "--variant", "rbc"): "chess plays chess960, crazyhouse, standard, and not rbc",
     (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
     (*TWO, "--sprt", "elo0=0 elo1=5"): "--sprt: elo0: '0 elo1=5' is not a number; write --sprt elo0=0 elo1=10",
@@ -431,14 +454,85 @@ WRONG = {
     (*TWO, "--clock", "40/60"): "'40/60': a time for 40 moves cannot be played: write the time for the whole game, 60,",
     (*TWO, "random", "--sprt", "elo0=0", "elo1=5"): "--sprt needs exactly two bots",
     (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
-    (*TWO, "--data", "x", "--server", ":1"): "--data configures the daemon inside this command, which --server",
-    (*TWO, "--plies", "4"): "--plies goes with --openings",
     (*TWO, "--clock", "0+1"): "or none, with times above 0",
     (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
-    (*TWO, "--server", ":1", "--tls", "--ca", "/no/such.pem"): "--ca: /no/such.pem: No such file or directory",
-    (*TWO, "--variant", "standard", "--histories", "x"): "--histories needs --variant rbc; for standard use --pgn-out",
 }
+
+#: Files of settings, and what is wrong with them.
+WRONG_FILES = {
+    "plies = 4": "plies (--config) goes with --openings",
+    'data = "x"\nserver = ":1"': "data (--config) configures the daemon inside this command, which --server replaces",
+    'server = ":1"\ntls = true\nca = "/no/such.pem"': "ca: /no/such.pem: No such file or directory",
+    'variant = "standard"\nhistories = "x"': "histories (--config) needs --variant rbc; for standard use --pgn-out",
+    "margin = -5": "Invalid value for margin (--config): -5 is not in the range x>=0",
+    'lag = "soon"': "Invalid value for lag (--config): 'soon' is not a valid integer range",
+    "gmaes = 4": "match.toml: 'gmaes' is no setting; did you mean games?",
+    "zzzzzz = 4": "match.toml: 'zzzzzz' is no setting; there are bots, ca, clock, comments, concurrency, csv-out,",
+    "sprt = 5": "match.toml: sprt: 5 is neither a table nor a list of texts",
+    "games = [5]": "match.toml: games: [5] is not one value",
+    "games = ": "match.toml: Invalid value (at end of document)",
+    "[sprt]\nelo0 = 5\nelo1 = 5": "--sprt: elo0=5 is not below elo1=5",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_FILES)
+def test_wrong_file_of_settings_is_reported(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "match.toml"
+    path.write_text(text)
+    status, said, complaints = run(*TWO, "--config", path)
+    assert (status, said) == (2, "")
+    assert WRONG_FILES[text] in " ".join(complaints.split())
+
+
+CONFIG = """
+bots = ["one=random", "two=random"]
+games = 2
+rounds = 2
+variant = "standard"
+clock = 60
+max_moves = 40
+in-order = true
+repeat = false
+table-out = "table.csv"
+comments = false
+[resign]
+movecount = 3
+score = 600
+twosided = true
+[each]
+timemargin = 250
+"""
+
+
+def test_file_sets_all_that_the_command_line_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("match.toml").write_text(CONFIG)
+    status, _, complaints = run("--config", "match.toml", "--max-moves", 5, "--json-out", "match.jsonl")
+    assert status == 0, complaints
+    records = games(tmp_path / "match.jsonl")
+    assert [(record["plies"], record["pair"]) for record in records] == [(10, None)] * 4
+    assert {record["clock"]["margin"] for record in records} == {0.25}
+    assert Path("table.csv").read_text("utf-8").startswith("#,Player,Points,Games,1,2")
+    said = lines(tmp_path / "match.jsonl")[0]["arguments"]
+    assert (said["games"], said["clock"], said["margin"], said["in_order"]) == (4, {"initial": 60.0}, 250, True)
+    assert said["resign"] == ["movecount=3", "score=600", "twosided=true"]
+    assert not {"each", "rounds", "config", "comments"} & said.keys(), "a record of an older version continues"
+
+
+def test_words_of_fastchess_mean_what_they_mean_there(tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    words = ("--each", "tc=8+0.1", "timemargin=50", "proto=uci", "option.seed=7", "--rounds", 3, "--max-moves", 2)
+    assert run(*TWO, *words, "--variant", "standard", "--json-out", path)[0] == 0
+    assert len(games(path)) == 6, "each round has two games"
+    assert games(path)[0]["clock"] == {"initial": 8.0, "increment": 0.1, "lag": 1.0, "margin": 0.05}
+    assert lines(path)[0]["arguments"]["options"] == ["seed=7"]
+
+
+def test_command_line_has_at_most_25_options() -> None:
+    _, said, _ = run("--help")
+    assert len(re.findall(r"^  --\w", said, re.MULTILINE)) <= 25
+    assert "  plies       plies to take of each game of a PGN" in said
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
@@ -449,6 +543,6 @@ def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
 
 
 def test_unreachable_server_is_reported(tmp_path: Path) -> None:
-    status, _, complaints = run(*TWO, "--server", "localhost:1", "--patience", "0.1")
+    status, _, complaints = run(*TWO, "--server", "localhost:1", *configured(tmp_path, patience=0.1))
     assert status == 1
     assert complaints.startswith("Error: cannot connect to localhost:1: ")

@@ -11,7 +11,7 @@ from reconchess import GameHistory
 
 from gm_arena.replay.files import read_file
 from gm_arena.replay.recorded import BadRecord
-from tests.arena.matches import TWO, games, run
+from tests.arena.matches import TWO, configured, games, run
 
 BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--max-moves", 4, "--games", 2)
 
@@ -20,7 +20,8 @@ BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--
 def blind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the record of a match of blind chess, and its histories."""
     folder = tmp_path_factory.mktemp("blind")
-    status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl", "--histories", folder / "histories")
+    histories = configured(folder, histories=folder / "histories")
+    status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl", *histories)
     assert (status, complaints) == (0, "")
     return folder
 
@@ -87,6 +88,12 @@ def test_resumed_match_writes_missing_histories_again(blind: Path) -> None:
     name = blind / "histories" / "1-new-old_bot_2.json"
     before = name.read_bytes()
     name.unlink()
-    arguments = (*BLIND, "--json-out", blind / "match.jsonl", "--histories", blind / "histories", "--resume")
+    arguments = (
+        *BLIND,
+        "--json-out",
+        blind / "match.jsonl",
+        *configured(blind, histories=blind / "histories"),
+        "--resume",
+    )
     assert run(*arguments)[0] == 0
     assert name.read_bytes() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.matches import AT_RANDOM, lines, nuisance, played, run, summary
+from tests.arena.matches import AT_RANDOM, configured, lines, nuisance, played, run, summary
 from tests.proofs import cases
 from tests.tools import require_tool
 
@@ -78,7 +78,7 @@ def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp
     terms = ("--variant", "standard", "--clock", "100000", "--max-moves", 20)
     path = tmp_path / "match.jsonl"
     arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)
-    status, said, complaints = run(*arguments, "--lag", 10**8, "--json-out", path, "--quiet")
+    status, said, complaints = run(*arguments, *configured(tmp_path, lag=10**8), "--json-out", path, "--quiet")
     assert (status, complaints) == (0, "")
     totals = summary(path)
     assert totals["faults"] == {}
@@ -104,7 +104,7 @@ def test_bots_own_time_does_not_count_as_overhead(tmp_path: Path) -> None:
         "    print(moves[0], flush=True)\n"
     )
     bots = (f"slow=codingame:python3 {slow}", nuisance())
-    terms = ("--variant", "standard", "--clock", "100000", "--lag", 10**8, "--max-moves", 8, "--games", 1)
+    terms = ("--variant", "standard", *configured(tmp_path, clock=100_000, lag=10**8, max_moves=8, games=1))
     records, _ = played(tmp_path / "m.jsonl", *bots, *terms)
     used = [times[1] for times in records[0]["times"]["white"]]
     charged = [times[2] for times in records[0]["times"]["white"][1:]]

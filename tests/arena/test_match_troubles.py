@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.matches import SHORT, TWO, games, nuisance, played, run
+from tests.arena.matches import SHORT, TWO, configured, games, nuisance, played, run
 
 #: The ending, PGN's word for it, and the reason.
 TROUBLES = {
@@ -32,7 +32,7 @@ def terminations(pgn: Path) -> list[str]:
 )
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
-    limits = ("--max-memory", 256, "--clock", "30", "--variant", "standard", "--max-moves", 20)
+    limits = (*configured(tmp_path, max_memory=256), "--clock", "30", "--variant", "standard", "--max-moves", 20)
     status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path, "--pgn-out", pgn)
     ending, termination, reason = TROUBLES[trouble]
     assert status == 0
@@ -44,12 +44,12 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("trouble", "terms"), [("hang", "--clock"), ("complain", "--stall")])
-def test_bot_that_does_not_answer_stalls(trouble: str, terms: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("trouble", "limit"), [("hang", "clock"), ("complain", "stall")])
+def test_bot_that_does_not_answer_stalls(trouble: str, limit: str, tmp_path: Path) -> None:
     """The limit is its clock, where there is one, or else the time given."""
     path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
     arguments = (nuisance(trouble), "random", "--variant", "standard", "--games", 1, "--pgn-out", pgn)
-    records, totals = played(path, *arguments, terms, "1.5")
+    records, totals = played(path, *arguments, *configured(tmp_path, **{limit: 1.5}))
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
     assert terminations(pgn) == ["time forfeit"]
     assert totals["faults"] == {trouble: {"stall": 1}}

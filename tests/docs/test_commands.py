@@ -24,7 +24,7 @@ _SHELL = re.compile(r"[|>#)]|\d>")
 
 def commands(page: Path) -> Iterator[list[str]]:
     """Yield the words of a page's commands of gmd and gmcat, without what is for the shell."""
-    for line in _COMMAND.findall(page.read_text("utf-8")):
+    for line in _COMMAND.findall(page.read_text("utf-8").replace("\\\n", " ")):
         words = shlex.split(line, comments=True)
         end = next((number for number, word in enumerate(words) if _SHELL.match(word)), len(words))
         yield words[:end]

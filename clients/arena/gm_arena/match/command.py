@@ -6,39 +6,52 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
-from gm_client.blocking import PATIENCE_SECONDS, BadReply, ConnectionLost, GmError
+from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_protocol.options import VARIANT_TRAITS
 
-from ..address import server_options, unreachable
+from ..address import read_addresses, unreachable
 from ..bot import BotUnusable
-from ..command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock
+from ..command_line import KEY_VARIABLE, VARIANTS, read_clock
 from . import settings
 from .adjudication import DRAW, RESIGN
+from .config import FILE, SETTINGS, ConfiguredCommand, read_config
+from .fastchess import EACH, resolved
 from .game import MatchError
 from .match import play_match
 from .openings import OpeningsUnusable
 from .record import RecordUnusable
 from .settings import Entrant
-from .words import WordsCommand
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class MatchCommand(WordsCommand):
+class MatchCommand(ConfiguredCommand):
     """``gmd match``, with its options of several words."""
 
-    of_words = (settings.SPRT, RESIGN, DRAW)
+    of_words = (settings.SPRT, RESIGN, DRAW, EACH)
 
 
-@click.command(cls=MatchCommand)
-@click.argument("bots", nargs=-1, required=True)
+@click.command(cls=MatchCommand, params=[*SETTINGS])
+@click.argument("bots", nargs=-1)
 @click.option(
-    "--games", type=click.IntRange(1), default=2, show_default=True, help="Games that two bots play against each other."
+    "--config",
+    type=FILE,
+    is_eager=True,
+    callback=read_config,
+    metavar="FILE",
+    help="A TOML file of these options without their dashes, of bots, and of rare settings; options override it.",
+)
+@click.option(
+    "--games", type=click.IntRange(1), help="Games that two bots play against each other; of each round.  [default: 2]"
+)
+@click.option("--rounds", type=click.IntRange(1), help="Rounds, each of --games games.  [default: 1]")
+@click.option(
+    "--each",
+    multiple=True,
+    metavar="tc=CLOCK option.NAME=VALUE ...",
+    help="For all engines: tc= (as --clock), st= (seconds a move), depth=, nodes=, timemargin= (ms), option.NAME=.",
 )
 @click.option(
     "--concurrency",
@@ -62,27 +75,9 @@ class MatchCommand(WordsCommand):
     metavar="CLOCK",
     help="Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: none; rbc: 900+5]",
 )
-@click.option(
-    "--margin",
-    type=click.IntRange(0),
-    default=0,
-    metavar="MS",
-    help="Milliseconds by which a bot may overstep its time.",
-)
-@click.option(
-    "--lag",
-    type=click.IntRange(0),
-    metavar="MS",
-    help="Milliseconds of a move that are not charged if spent outside the bot.  [default: 1000 if all bots play here]",
-)
 @click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
 @click.option("--openings", type=FILE, metavar="FILE", help="Openings: a .pgn file, or EPD or FEN, one a line.")
-@click.option("--plies", type=click.IntRange(0), help="Plies to take of each game of a PGN.  [default: all]")
-@click.option("--in-order", is_flag=True, help="Play the openings in the file's order, not in random order.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
-@click.option(
-    "--repeat/--no-repeat", default=True, show_default=True, help="Play each opening twice, with colours swapped."
-)
 @click.option(
     "--sprt",
     multiple=True,
@@ -109,59 +104,20 @@ class MatchCommand(WordsCommand):
     help="Write each move's score, depth and time into the PGN.",
 )
 @click.option(
-    "--histories",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write each rbc game as reconchess does; GameHistory.from_file and rc-replay read it.",
-)
-@click.option(
     "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume continues from it."
 )
 @click.option(
     "--csv-out", type=FILE, metavar="FILE", help="Write every move, with its times and the bot's score, as CSV."
 )
-@click.option("--table-out", type=FILE, metavar="FILE", help="Write the crosstable as CSV.")
-@click.option("--plot", type=FILE, metavar="FILE", help="Plot the bots' scores, move by move (.png, .svg, .pdf).")
 @click.option("--resume", is_flag=True, help="Continue the match in the --json-out file.")
-@server_options("The server to play on.  [default: a daemon inside the command]", default=None)
+@click.option(
+    "--server",
+    callback=read_addresses,
+    metavar="HOST:PORT[,...]",
+    help="The server to play on.  [default: a daemon inside the command]",
+)
 @click.option("--player", metavar="ID|NAME", help="With --server: the player as whom the local bots play.")
 @click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
-@click.option(
-    "--patience",
-    type=POSITIVE,
-    default=PATIENCE_SECONDS,
-    show_default=True,
-    help="Give up after so many seconds without a server.",
-)
-@click.option(
-    "--data", metavar="DIRECTORY", help="Without --server: keep the games in this data directory, as gmd serve does."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Without --server: the port for watching the games."
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a UCI option of all engines; may be given several times.",
-)
-@click.option(
-    "--movetime",
-    type=POSITIVE,
-    help="The most seconds engines think about a move, also with a clock.  [default: 1; with a clock, no limit]",
-)
-@click.option("--depth", type=click.IntRange(1), help="The most plies engines search.")
-@click.option("--nodes", type=click.IntRange(1), help="The most nodes engines search.")
-@click.option(
-    "--stall", type=POSITIVE, default=60.0, show_default=True, help="The most seconds for a move without a clock."
-)
-@click.option(
-    "--max-memory",
-    type=click.IntRange(0),
-    metavar="MIB",
-    help="Memory limit of each process of a bot; 0 for no limit.  [default: its share of the machine's, at least 1024]",
-)
 @click.option("--quiet", is_flag=True, help="Do not print a line for each game.")
 @click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
 def match(bots: tuple[str, ...], **given: Any) -> None:
@@ -173,13 +129,13 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, an installed bot (minimax, random),
     or gm:PLAYER, a player who plays on the server independently. NAME=BOT gives a bot a name;
-    uci[movetime=0.1,Hash=16]:... gives one engine settings of its own.
+    uci[movetime=0.1,Hash=16]:... gives one engine settings of its own, --each gives them to all.
 
     The exit status is 0, even if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
     line is wrong, or a bot cannot be started.
     """
     with complaints():
-        status = _match(bots, given)
+        status = _match(bots, resolved(given))
     sys.exit(status)
 
 
@@ -187,7 +143,7 @@ def defaults() -> dict[str, Any]:
     """Return the default options of ``gmd match``, by name, for other commands that play matches."""
     given = match.make_context("match", ["nobody"]).params
     del given["bots"]
-    return given
+    return resolved(given)
 
 
 @contextmanager
@@ -213,7 +169,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
     if given["histories"] is not None and not VARIANT_TRAITS[variant].in_reconchess:
-        raise click.UsageError(f"--histories needs --variant rbc; for {variant} use --pgn-out")
+        raise click.UsageError(f"histories (--config) needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
 
@@ -223,9 +179,9 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
     if given["resume"] and given["json_out"] is None:
         raise click.UsageError("--resume needs --json-out, the record to continue")
     if given["ca"] is not None and not given["tls"]:
-        raise click.UsageError("--ca goes with --tls")
+        raise click.UsageError("ca (--config) goes with tls")
     if given["tls"] and given["server"] is None:
-        raise click.UsageError("--tls goes with --server")
+        raise click.UsageError("tls (--config) goes with --server")
     if given["player"] is not None and given["server"] is None:
         raise click.UsageError("--player goes with --server")
     if given["key"] is not None and given["player"] is None:
@@ -233,10 +189,10 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
     for option in ("data", "port"):
         if given[option] and given["server"] is not None:
             raise click.UsageError(
-                f"--{option} configures the daemon inside this command, which --server replaces: give only one"
+                f"{option} (--config) configures the daemon inside this command, which --server replaces: give only one"
             )
     if given["plies"] is not None and given["openings"] is None:
-        raise click.UsageError("--plies goes with --openings")
+        raise click.UsageError("plies (--config) goes with --openings")
 
 
 def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:

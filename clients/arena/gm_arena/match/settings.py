@@ -142,7 +142,7 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
     if grace:
         options.setdefault("clock", traits.clock_fields)
         if not options.get("clock"):
-            raise click.UsageError(f"--{next(iter(grace))} needs a clock: give --clock as well")
+            raise click.UsageError(f"{next(iter(grace))} needs a clock: give --clock as well")
         options["clock"] = {**options["clock"], **grace}
     rules = rules_of(variant, given, all_here=all_here)
     return Terms(variant, options, given["seed"], given["stall"], rules)

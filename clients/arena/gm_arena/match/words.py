@@ -19,12 +19,19 @@ class Words:
     :ivar parse: for each name the function that parses its value.
     :ivar needed: the names that must be given.
     :ivar example: the option with words, for errors.
+    :ivar any_after: the beginning of names that may go on in any way; their values stay text.
     """
 
     option: str
     parse: Mapping[str, Parse]
     needed: tuple[str, ...]
     example: str
+    any_after: str | None = None
+
+    def takes(self, word: str) -> bool:
+        """Return whether a word of the command line belongs to this option."""
+        name = word.partition("=")[0]
+        return name in self.parse or (self.any_after is not None and name.startswith(self.any_after))
 
     def read(self, words: Sequence[str]) -> dict[str, Any]:
         """Return the values by name; empty where the option is not given.
@@ -34,11 +41,12 @@ class Words:
         found: dict[str, Any] = {}
         for word in words:
             name, _, value = word.partition("=")
-            if name not in self.parse:
-                known = _and([f"{each}=" for each in self.parse])
+            if not self.takes(word):
+                any_other = [] if self.any_after is None else [f"{self.any_after}NAME"]
+                known = _and([f"{each}=" for each in [*self.parse, *any_other]])
                 raise click.UsageError(f"{self.option}: {word!r} is unknown; there are {known}, as in {self.example}")
             try:
-                found[name] = self.parse[name](value)
+                found[name] = self.parse.get(name, str)(value)
             except ValueError as error:
                 raise click.UsageError(f"{self.option}: {name}: {value!r} is {error}; write {self.example}") from None
         if words and not set(self.needed) <= found.keys():
@@ -70,7 +78,7 @@ def _spread(args: list[str], words: Words, ctx: click.Context) -> list[str]:
     while words.option in args:
         at = args.index(words.option)
         behind = at + 1
-        while behind < len(args) and args[behind].partition("=")[0] in words.parse:
+        while behind < len(args) and words.takes(args[behind]):
             behind += 1
         spread += [word for each in args[at + 1 : behind] for word in (words.option, each)]
         if behind == at + 1:
