@@ -415,16 +415,16 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         float,
         Meta(gt=0, le=MAX_SECONDS, description="Seconds for a bot's move without a clock; then it counts as hung."),
     ] = 120.0
-    # A person often thinks for longer; the bot's process is started again when the move comes.
+    # The bot's process is started again when the move comes; with a clock, the bot's time runs meanwhile.
     bot_idle_timeout: Annotated[
         float,
         Meta(
             gt=0,
             le=MAX_SECONDS,
-            description="Seconds without a move of the opponent after which a game without a clock gives its place to "
-            "one that waits for a bot.",
+            description="Seconds without a move of the opponent after which a game gives its place to one that waits "
+            "for a bot.",
         ),
-    ] = 10.0
+    ] = 60.0
     # Only gmd serve uses these two: a program that embeds the daemon configures structlog itself.
     log_format: Annotated[
         LogFormat, Meta(description="Format of the log on standard error: for people, or one JSON object a line.")

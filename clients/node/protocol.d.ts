@@ -461,7 +461,7 @@ export interface InvitationRow {
   created: string;
   /** Seconds from created until it expires, if known. */
   lapses: number | null;
-  /** Those a bot takes first. */
+  /** Games the bots begin first. */
   ahead?: number;
   [field: string]: unknown;
 }

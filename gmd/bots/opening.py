@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from gmd.bots.supervisor import BotTimeouts, Supervisor, enlist, read_token, stored_token
+from gmd.bots.accounts import enlist, read_token, stored_token
+from gmd.bots.supervisor import BotTimeouts, Supervisor
 from gmd.config import Config, ConfigError
 from gmd.event_log.interface import LogUnreachable
 from gmd.event_log.opening import data_directory

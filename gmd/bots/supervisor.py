@@ -1,116 +1,32 @@
-"""Lets the daemon's bots play: it answers their invitations, and has a process for each game that needs one.
-
-The keys of their accounts are made anew for each run, and only the daemon has them.
-"""
+"""Lets the daemon's bots play: it answers their invitations, and has a process for each game that needs one."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from math import inf
 
 import trio
 
 from gm_protocol.endings import Cause, Ending, termination_of
-from gm_protocol.errors import GmError
+from gm_protocol.errors import GmError, NoSuchGame
+from gmd.bots.accounts import Keys
 from gmd.bots.process import GameProcess
-from gmd.event_log.directory import BOTS_TOKEN, write_private
-from gmd.event_log.interface import LogUnreachable
-from gmd.games.game_note import GameNote
+from gmd.games.game_note import GameNote, note_of
 from gmd.handlers.context import Authority
-from gmd.handlers.in_process import InProcessClient, Json, Refused, Sender
+from gmd.handlers.in_process import InProcessClient, Refused
 from gmd.handlers.services import Services
-from gmd.lobby.roster import BotKind, Roster
+from gmd.lobby.bot_queue import BotGame
+from gmd.lobby.roster import BotKind
 from gmd.logger import get_logger
 from gmd.net import loop_time
-from gmd.players.account import Account, Authenticated
+from gmd.play.watchers import Subscription
+from gmd.players.account import Authenticated
 from gmd.players.presence import Attendance
-from gmd.players.registry import Registry
 
 logger = get_logger(__name__)
-
-#: Games that a bot takes at a time: those without a place wait.
-MAX_GAMES = 10_000
-
-
-def stored_token(directory: Path | None) -> str | None:
-    """Return the token of a data directory's bots, which proves that they are the daemon's; None if it has none.
-
-    :raises OSError: the file cannot be read.
-    """
-    if directory is None:
-        return None
-    try:
-        return (directory / BOTS_TOKEN).read_text("utf-8").strip() or None
-    except FileNotFoundError:
-        return None
-
-
-def read_token(directory: Path | None) -> str:
-    """Return the token of a data directory's bots; a new one is stored, and readable by its owner only.
-
-    :param directory: None where games are kept in memory.
-    :raises OSError: the file cannot be read or written.
-    """
-    if directory is None:
-        return secrets.token_urlsafe()
-    if (stored := stored_token(directory)) is not None:
-        return stored
-    token = secrets.token_urlsafe()
-    write_private(directory / BOTS_TOKEN, f"{token}\n".encode())
-    return token
-
-
-async def enlist(kinds: list[BotKind], registry: Registry, token: str, roster: Roster) -> None:
-    """Register the bots that are not registered yet, and make all of them the roster.
-
-    A bot whose name belongs to somebody else, or whose key was revoked, is left out.
-
-    :raises LogUnreachable: the database cannot be reached.
-    """
-    found: dict[int, BotKind] = {}
-    for kind in kinds:
-        account = await _enlisted(kind, registry, token)
-        if account is not None:
-            found[account.player] = kind
-    roster.replace(found)
-
-
-async def _enlisted(kind: BotKind, registry: Registry, token: str) -> Account | None:
-    """Return the account of a bot; None if it is left out."""
-    try:
-        account, _ = await registry.register(kind.name, None, token)
-        if account.max_games != MAX_GAMES:
-            account = await registry.set(account.player, max_games=MAX_GAMES)
-    except LogUnreachable:
-        raise
-    except GmError as error:
-        logger.warning("a bot is left out", bot=kind.name, reason=str(error))
-        return None
-    if account.key is None:
-        logger.warning("a bot is left out", bot=kind.name, reason="its key is revoked: gmd rekey gives it another")
-        return None
-    return account
-
-
-class Keys:
-    """The keys that this run has given to the bots."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._made: dict[int, tuple[str, bytes]] = {}
-
-    async def key_of(self, account: Account) -> str:
-        """Return a bot's key; another one where it has none from this run, or where somebody has replaced it."""
-        key, stored = self._made.get(account.player, ("", b""))
-        if stored == account.key:
-            return key
-        changed, new = await self._registry.rekey(account.player, None)
-        assert new is not None  # only a repeated request has none
-        assert changed.key is not None
-        self._made[account.player] = new, changed.key
-        return new
-
 
 #: Seconds at least for a process's first move: it has to start, maybe on a busy machine.
 START_SECONDS = 60.0
@@ -118,11 +34,15 @@ START_SECONDS = 60.0
 END_SECONDS = 10.0
 #: Seconds that a bot pauses after a failure; twice as many after each further one.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+#: Seconds without a move of the opponent after which a bot that cannot rejoin its game resigns it to make room.
+ABANDONED_SECONDS = 600.0
+#: Seconds after which a bot looks for its games even without a notification.
+LOOK_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class BotTimeouts:
-    """Seconds without a clock: for a move of a bot, and of its opponent while another game waits for a place."""
+    """Seconds for a move of a bot without a clock, and for its opponent's while another game waits for a place."""
 
     move: float
     idle: float
@@ -132,18 +52,27 @@ class BotTimeouts:
 class _Playing:
     """A game with a process.
 
-    :ivar idle_since: since when it could be left to itself, in trio's time; None while it could not.
+    :ivar idle_since: since when its opponent could have moved, in trio's time; None while it could not.
     :ivar given_up: why its process was ended before its game.
     """
 
-    player: int
+    game: BotGame
     kind: BotKind
-    game_id: int
     key: str = field(repr=False)
     idle_since: float | None = None
     left: bool = False
     given_up: str = ""
     leave: trio.Event = field(default_factory=trio.Event)
+
+    @property
+    def player(self) -> int:
+        """The bot's id."""
+        return self.game.player
+
+    @property
+    def game_id(self) -> int:
+        """The game's id."""
+        return self.game.game_id
 
 
 class Supervisor:
@@ -156,96 +85,178 @@ class Supervisor:
     def __init__(self, services: Services, local: InProcessClient, path: str, timeouts: BotTimeouts) -> None:
         self._services, self._local, self._path, self._timeouts = services, local, path, timeouts
         self._roster, self._registry = services.roster, services.authenticator.registry
+        self._queue = services.roster.queue
         self._keys = Keys(self._registry)
         self._playing: list[_Playing] = []
-        self._queue = trio.StrictFIFOLock()
         self._changed = trio.Event()
+        #: For each bot: its presence, what wakes it to look for its games, its last pause, and when that ends.
+        self._visits: dict[int, Attendance] = {}
+        self._looking: dict[int, Subscription] = {}
         self._pauses: dict[int, float] = {}
+        self._paused_until: dict[int, float] = {}
+        self._registry.when_changed(self._account_changed)
 
     async def run(self) -> None:
         """Play until cancelled. Games in progress are then left as they are."""
         async with trio.open_nursery() as nursery:
             for player, kind in list(self._roster.bots()):
-                nursery.start_soon(self._attend, player, kind, nursery)
+                nursery.start_soon(self._attend, player, kind)
+            nursery.start_soon(self._give_places, nursery)
 
-    async def _attend(self, player: int, kind: BotKind, nursery: trio.Nursery) -> None:
-        """Play the games of one bot, as they become due."""
-        visit = Attendance(self._services.lobby.presence)
-        try:
-            while (account := self._registry.get(player)) is not None and account.key is not None:
-                visit.enter(Authenticated(player, account.key))
-                try:
-                    due = await self._next_due(account)
-                    if due is not None:
-                        await self._take(account, kind, due, nursery)
-                except (GmError, Refused) as error:
-                    logger.warning("a bot could not go on", bot=kind.name, reason=str(error))
-                    await self._pause(player)
-                except Exception:  # a bug here must not end the daemon
-                    logger.exception("a bot could not go on", bot=kind.name)
-                    await trio.sleep(LONGEST_PAUSE)
-        finally:
-            visit.leave()
+    # --- The games of a bot -------------------------------------------------------------------------------------
+
+    async def _attend(self, player: int, kind: BotKind) -> None:
+        """Be present as one bot, and have its games wait for places as they become due."""
+        visit = self._visits[player] = Attendance(self._services.lobby.presence)
+        with self._services.arbiter.watchers.watching_player(player) as subscription:
+            self._looking[player] = subscription
+            try:
+                while (account := self._registry.get(player)) is not None and account.key is not None:
+                    if not visit.stands:
+                        visit.enter(Authenticated(player, account.key))
+                    subscription.forget()
+                    pause = await self._pause_after(player, kind, self._look)
+                    await trio.sleep(pause)
+                    with trio.move_on_after(0 if pause else LOOK_SECONDS):
+                        await subscription.wait()
+                    if subscription.interrupted:  # the daemon stops
+                        return
+            finally:
+                visit.leave()
         self._roster.drop(player)
         logger.warning("a bot plays no more: its key was revoked", bot=kind.name)
 
-    async def _next_due(self, account: Account, seconds: float | None = None) -> Json | None:
-        """Return the state of a game that waits for a bot and has no process; None if there is none after a while."""
-        busy = [game_id for player, game_id in self._roster.running if player == account.player]
-        fields = {"any": True, "except": busy, "brief": True, "timeout": seconds}
-        reply = await self._local.ask(Authority.CLIENT, "wait", fields, _sender(account))
-        state: Json | None = reply["state"]
-        return state if state is not None and state["phase"] != "over" else None
+    async def _pause_after(self, player: int, kind: BotKind, work: Callable[[int, BotKind], Awaitable[None]]) -> float:
+        """Do some work for a bot; return how many seconds it pauses if that fails, else 0.
 
-    async def _take(self, account: Account, kind: BotKind, due: Json, nursery: trio.Nursery) -> None:
-        """Begin to play the game that is due, or another one if that is due when there is a place."""
-        if due["variant"] not in kind.variants:
-            await self._refuse(account, kind, due)
+        A bug in it must not end the daemon.
+        """
+        try:
+            await work(player, kind)
+        except (GmError, Refused) as error:
+            logger.warning("a bot could not go on", bot=kind.name, reason=str(error))
+            return self._pauses.get(player, FIRST_PAUSE)
+        except Exception:
+            logger.exception("a bot could not go on", bot=kind.name)
+            return LONGEST_PAUSE
+        return 0.0
+
+    async def _look(self, player: int, kind: BotKind) -> None:
+        """Have the bot's games that are due wait for places, and no others."""
+        due = await self._services.arbiter.turns.all_due(player)
+        self._queue.keep(player, set(due))
+        for game_id in due:
+            if (player, game_id) not in self._queue:
+                await self._receive(player, kind, game_id)
+                await trio.lowlevel.checkpoint()
+        self._note_change()
+
+    async def _receive(self, player: int, kind: BotKind, game_id: int) -> None:
+        """Have a game that is due wait for a place; decline one that the bot does not play."""
+        turns = self._services.arbiter.turns
+        try:
+            live = await self._services.arbiter.live_game(game_id)
+        except NoSuchGame:  # it was pruned meanwhile
+            turns.forget(game_id, [player])
             return
-        async with self._place(kind, due["game_id"]):
-            found = await self._next_due(account, 0)
-            if found is None or found["variant"] not in kind.variants:
-                return
-            # Before the next wait, which a new key would end.
-            key = await self._keys.key_of(self._registry.get(account.player) or account)
-            game = _Playing(account.player, kind, found["game_id"], key)
-            self._playing.append(game)
-            self._roster.running.add((game.player, game.game_id))
-        nursery.start_soon(self._play, game)
-        if pause := self._pauses.get(account.player):
-            await trio.sleep(pause)
+        game = note_of(live.game)
+        if game.over:
+            turns.knows(player, live)
+        elif game.options.variant not in kind.variants:
+            logger.info("a bot declines", bot=kind.name, game_id=game_id, variant=game.options.variant)
+            await self._services.lobby.decline(game_id, player, loop_time.now())
+        else:
+            opponent = next((other for other in game.named if other not in (None, player)), None)
+            source = self._services.lobby.quotas.games.source(game_id)
+            self._queue.add(BotGame(player, game_id, opponent, source))
 
-    async def _refuse(self, account: Account, kind: BotKind, due: Json) -> None:
-        """Decline a game of a variant that the bot does not play."""
-        logger.info("a bot declines", bot=kind.name, game_id=due["game_id"], variant=due["variant"])
-        await self._services.lobby.decline(due["game_id"], account.player, loop_time.now())
+    def _account_changed(self, player: int) -> None:
+        """Have a bot whose key was replaced stay present."""
+        account, visit = self._registry.get(player), self._visits.get(player)
+        if account is not None and account.key is not None and visit is not None:
+            visit.enter(Authenticated(player, account.key))
+        self._look_again(player)
+
+    def _look_again(self, player: int) -> None:
+        """Have a bot look for its games: they may have changed, or its account has."""
+        if (subscription := self._looking.get(player)) is not None:
+            subscription.notify()
 
     # --- Places -------------------------------------------------------------------------------------------------
 
-    def _place(self, kind: BotKind, game_id: int) -> _PlaceQueue:
-        return _PlaceQueue(self, kind, game_id)
+    async def _give_places(self, nursery: trio.Nursery) -> None:
+        """Start the games that wait, each as soon as there is a place; meanwhile, end processes that hold one idly."""
+        kinds, told = dict(self._roster.bots()), None
+        while True:
+            game = self._next()
+            if game is None:
+                await self._wait_for_change(self._until_unpaused())
+                continue
+            kind = kinds[game.player]
+            if not self._roster.is_full():
+                pause = await self._pause_after(game.player, kind, partial(self._start, game, nursery))
+                self._paused_until[game.player] = trio.current_time() + pause
+                continue
+            if game != told:
+                told, playing = game, self._queue.playing
+                logger.info("a game waits for a bot", bot=kind.name, game_id=game.game_id, playing=playing)
+            await self._wait_for_change(self._make_room_for(game))
 
-    async def wait_for_place(self, kind: BotKind, game_id: int) -> None:
-        """Return when fewer games have processes than may; meanwhile, end a process whose game stands still."""
-        if len(self._playing) >= self._roster.at_once:
-            logger.info("a game waits for a bot", bot=kind.name, game_id=game_id, playing=len(self._playing))
-        while len(self._playing) >= self._roster.at_once:
-            with trio.move_on_after(self._leave_one()):
-                await self._changed.wait()
+    def _next(self) -> BotGame | None:
+        """Return the first waiting game of a bot that does not pause."""
+        now = trio.current_time()
+        return next((game for game in self._queue.order() if self._paused_until.get(game.player, 0.0) <= now), None)
 
-    def _leave_one(self) -> float:
-        """End the process of the game that has stood still the longest; return after how many seconds to look again."""
-        still = [game for game in self._playing if game.idle_since is not None and not game.left]
-        if not still:
-            return self._timeouts.idle
-        longest = min(still, key=lambda game: game.idle_since or 0.0)
-        assert longest.idle_since is not None
-        seconds = longest.idle_since + self._timeouts.idle - trio.current_time()
-        if seconds > 0:
-            return seconds
-        longest.left = True
-        longest.leave.set()
-        return self._timeouts.idle
+    def _until_unpaused(self) -> float:
+        """Return after how many seconds the next pause of a bot ends; infinity if none pauses."""
+        now = trio.current_time()
+        return min((until - now for until in self._paused_until.values() if until > now), default=inf)
+
+    async def _start(self, game: BotGame, nursery: trio.Nursery, player: int, kind: BotKind) -> None:
+        """Give a game its place, if it still waits for the bot."""
+        account = self._registry.get(player)
+        if account is None or account.key is None:
+            self._queue.drop(game)
+            return
+        key = await self._keys.key_of(account)
+        if not _is_due(await self._services.lobby.look(game.game_id), player):
+            self._queue.drop(game)
+            return
+        self._queue.start(game)
+        playing = _Playing(game, kind, key)
+        self._playing.append(playing)
+        nursery.start_soon(self._play, playing)
+
+    def _make_room_for(self, game: BotGame) -> float:
+        """End a process whose place a waiting game should have; return after how many seconds to look again.
+
+        It is that of an address, or a player, which has more places than the waiting one's; else the one whose opponent
+        has not moved for too long.
+        """
+        if any(playing.left for playing in self._playing):  # it ends soon, which is a change
+            return inf
+        now = trio.current_time()
+        until = {playing: self._may_stay_until(playing, game) for playing in self._playing}
+        first = min(until, key=until.__getitem__)
+        if until[first] <= now:
+            first.left = True
+            first.leave.set()
+            return inf
+        return until[first] - now
+
+    def _may_stay_until(self, playing: _Playing, game: BotGame) -> float:
+        """Return until when a process keeps its place if nothing happens and a game waits, in trio's time."""
+        if playing.idle_since is None:
+            return inf
+        if not playing.kind.rejoins:
+            return playing.idle_since + max(self._timeouts.idle, ABANDONED_SECONDS)
+        if self._queue.should_yield(playing.game, game):
+            return playing.idle_since
+        return playing.idle_since + self._timeouts.idle
+
+    async def _wait_for_change(self, seconds: float) -> None:
+        with trio.move_on_after(seconds):
+            await self._changed.wait()
 
     def _note_change(self) -> None:
         self._changed.set()
@@ -259,6 +270,8 @@ class Supervisor:
             status, tail = await self._run_process(game)
             if not game.left:
                 await self._settle(game, status, tail)
+            elif not game.kind.rejoins:
+                await self._give_up(game)
         except (GmError, OSError) as error:
             logger.error(
                 "a bot's game could not be played", bot=game.kind.name, game_id=game.game_id, reason=str(error)
@@ -269,7 +282,8 @@ class Supervisor:
             await self._fail(game)
         finally:
             self._playing.remove(game)
-            self._roster.running.discard((game.player, game.game_id))
+            self._queue.end(game.game)
+            self._look_again(game.player)
             self._note_change()
 
     async def _run_process(self, game: _Playing) -> tuple[int, str]:
@@ -291,7 +305,7 @@ class Supervisor:
 
     async def _leave_when_told(self, game: _Playing, process: GameProcess) -> None:
         await game.leave.wait()
-        logger.info("a bot makes room: its opponent has not moved", bot=game.kind.name, game_id=game.game_id)
+        logger.info("a bot makes room for another game", bot=game.kind.name, game_id=game.game_id)
         await process.leave()
 
     async def _watch(self, game: _Playing, process: GameProcess) -> None:
@@ -306,7 +320,7 @@ class Supervisor:
                     if seen[1] and now.ply > seen[0]:
                         timeout = self._timeouts.move
                     seen, since = (now.ply, mine), trio.current_time()
-                    game.idle_since = None if mine or clocked or not game.kind.rejoins else since
+                    game.idle_since = None if mine or now.over else since
                     self._note_change()
                 limit = END_SECONDS if now.over else timeout
                 left = since + limit - trio.current_time() if now.over or (mine and not clocked) else 60.0
@@ -331,9 +345,14 @@ class Supervisor:
         await self._fail(game)
 
     async def _fail(self, game: _Playing) -> None:
-        """Resign a bot's game, or decline it if it has not begun; the bot pauses before its next one."""
+        """Give up a bot's game; the bot pauses before its next one."""
         self._roster.failures += 1
-        self._pauses[game.player] = min(2 * self._pauses.get(game.player, FIRST_PAUSE / 2), LONGEST_PAUSE)
+        pause = self._pauses[game.player] = min(2 * self._pauses.get(game.player, FIRST_PAUSE / 2), LONGEST_PAUSE)
+        self._paused_until[game.player] = trio.current_time() + pause
+        await self._give_up(game)
+
+    async def _give_up(self, game: _Playing) -> None:
+        """Resign a bot's game, or decline it if it has not begun."""
         try:
             now = await self._services.lobby.look(game.game_id)
             if not now.over and not now.begun:
@@ -344,33 +363,6 @@ class Supervisor:
                 await self._local.ask(Authority.OPERATOR, "end_game", fields)
         except (GmError, Refused) as error:  # it has ended meanwhile, or cannot be written
             logger.warning("a bot's game was not ended", game_id=game.game_id, reason=str(error))
-
-    async def _pause(self, player: int) -> None:
-        await trio.sleep(self._pauses.get(player, FIRST_PAUSE))
-
-
-class _PlaceQueue:
-    """The queue for a place: entered by the first in it, once there is a place."""
-
-    def __init__(self, supervisor: Supervisor, kind: BotKind, game_id: int) -> None:
-        self._supervisor, self._kind, self._game_id = supervisor, kind, game_id
-
-    async def __aenter__(self) -> None:
-        await self._supervisor._queue.acquire()
-        try:
-            await self._supervisor.wait_for_place(self._kind, self._game_id)
-        except BaseException:
-            self._supervisor._queue.release()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._supervisor._queue.release()
-
-
-def _sender(account: Account) -> Sender:
-    """Return a bot as the sender of a request, which shows nobody that it has seen a game."""
-    assert account.key is not None
-    return Sender(Authenticated(account.player, account.key), "", loop_time.now(), shows_presence=False)
 
 
 def _is_due(game: GameNote, player: int) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gm_protocol.lobby import Challenge
+from gm_protocol.messages import NewGame
 from gm_protocol.state import side_of
+from gmd.games.clock import check_clock
 from gmd.handlers.context import PendingReply, RequestContext
 from gmd.handlers.game_requests import seat_answer, source_peer, take_attempt, terms_of
 from gmd.handlers.permission import authorise
@@ -19,7 +21,19 @@ async def challenge(request: Challenge, context: RequestContext) -> PendingReply
         return seat_answer(request, live, context)
     take_attempt(context)
     terms, peer = terms_of(request), source_peer(context)
+    _check_clock(request, terms, context)
     live = await context.services.lobby.invite(
         player, request.opponent, side_of(request.color), terms, token=token, peer=peer
     )
     return seat_answer(request, live, context)
+
+
+def _check_clock(request: Challenge, terms: NewGame, context: RequestContext) -> None:
+    """Check the time control of a game against one of the daemon's bots.
+
+    :raises BadRequest: it is none, or too long for that.
+    """
+    registry, opponent = context.services.authenticator.registry, request.opponent
+    account = registry.named(opponent) if isinstance(opponent, str) else registry.get(opponent)
+    if account is not None and terms.clock:
+        context.services.roster.check_clock([account.player], check_clock(terms.clock))

@@ -59,9 +59,7 @@ def _row(invitation: Invitation, player: int, context: RequestContext, *, invite
     mine = [color for color in invitation.colors_of(player) if (color in invitation.taken) is not invited]
     opponent = invitation.opponent_of(player, seated=not invited)
     account = None if opponent is None else context.services.authenticator.registry.get(opponent)
-    services = context.services
-    waiting = () if opponent is None else services.lobby.book.waiting(opponent)
-    ahead = services.roster.ahead(opponent, invitation.game_id, waiting)
+    ahead = context.services.roster.ahead(opponent, invitation.game_id)
     return InvitationRow(
         game_id=invitation.game_id,
         opponent=opponent,

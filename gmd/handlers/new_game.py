@@ -38,6 +38,7 @@ async def new_game(request: NewGame, context: RequestContext) -> PendingReply:
     if request.pgn is not None:
         lobby.quotas.check_game(peer)  # before the work of reading the PGN
     game, events = await _build(request, context)
+    context.services.roster.check_clock(game.named, game.options.clock)
     limited = not is_operator
     if game.created.invited and limited:
         lobby.quotas.take_invitation(peer)

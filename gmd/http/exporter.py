@@ -103,10 +103,10 @@ class DaemonCollector(Collector):
         arbiter = self._backend.services.arbiter
         yield GaugeMetricFamily("gmd_games_live", "Games that are not over.", arbiter.live_games)
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
-        roster, book = self._backend.services.roster, self._backend.services.lobby.book
-        waiting = sum(len(roster.waiting(player, book.waiting(player))) for player, _ in roster.bots())
-        yield GaugeMetricFamily("gmd_bot_games", "Games that the daemon's bots play.", len(roster.running))
-        yield GaugeMetricFamily("gmd_bot_games_waiting", "Invitations to those bots that wait for a place.", waiting)
+        roster = self._backend.services.roster
+        queue = roster.queue
+        yield GaugeMetricFamily("gmd_bot_games", "Games that have a place with the daemon's bots.", queue.playing)
+        yield GaugeMetricFamily("gmd_bot_games_waiting", "Games that wait for a place with those bots.", len(queue))
         yield CounterMetricFamily("gmd_bot_failures", "Processes of those bots that failed.", roster.failures)
 
     def _memory(self) -> Iterator[Metric]:

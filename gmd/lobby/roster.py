@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, structs
 
-from gm_protocol.options import Variant
+from gm_protocol.errors import BadRequest
+from gm_protocol.options import ClockOption, Variant
 from gmd.config import ConfigError
+from gmd.lobby.bot_queue import BotQueue
 
 #: Every variant, for a bot that plays all.
 EVERY_VARIANT: tuple[str, ...] = get_args(Variant)
@@ -91,18 +93,23 @@ def kinds_of(setting: str) -> list[BotKind]:
     return [kind for kind in KINDS if kind.name in wanted or kind.make in wanted]
 
 
+#: The most seconds of each time of a clock against the daemon's bots: a bot must not wait for days for somebody who has
+#: left. It is longer than games between people and programs take.
+LONGEST_CLOCK = 3 * 3_600.0
+
+
 class Roster:
     """The bots that the daemon runs, by their players' ids, and the state of their games.
 
     :ivar at_once: the most games that they play at a time.
-    :ivar running: the games that have a process, as pairs of a bot's id and a game's.
+    :ivar queue: the games that wait for a place with them, and those that have one.
     :ivar failures: how many processes failed in their games.
     """
 
     def __init__(self) -> None:
         self._kinds: dict[int, BotKind] = {}
         self.at_once = 0
-        self.running: set[tuple[int, int]] = set()
+        self.queue = BotQueue()
         self.failures = 0
 
     def replace(self, kinds: Mapping[int, BotKind]) -> None:
@@ -112,27 +119,34 @@ class Roster:
     def drop(self, player: int) -> None:
         """Remove a bot that plays no more."""
         self._kinds.pop(player, None)
+        self.queue.keep(player, ())
 
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def __contains__(self, player: int) -> bool:
+    def __contains__(self, player: object) -> bool:
         return player in self._kinds
 
     def bots(self) -> Iterable[tuple[int, BotKind]]:
         """Return all bots with their ids, in the order of :data:`KINDS`."""
         return self._kinds.items()
 
-    def waiting(self, player: int, invited_to: Collection[int]) -> list[int]:
-        """Return the games of a bot that have no process yet, of those that it is invited to."""
-        return [game_id for game_id in invited_to if (player, game_id) not in self.running]
+    def is_full(self) -> bool:
+        """Return whether every place is taken."""
+        return self.queue.playing >= self.at_once
 
-    def ahead(self, player: int | None, game_id: int, invited_to: Collection[int]) -> int | None:
-        """Return how many invitations a bot takes before one that waits for a place; None if that waits for none.
+    def ahead(self, player: int | None, game_id: int) -> int | None:
+        """Return how many games begin before one that a bot is invited to; None if it waits for no place."""
+        return self.queue.ahead(player, game_id) if player in self._kinds and self.is_full() else None
 
-        :param invited_to: the games that the bot is invited to, in the order in which it takes them.
+    def check_clock(self, players: Iterable[int | None], clock: ClockOption | None) -> None:
+        """Check the time control of a game that these are to play.
+
+        :raises BadRequest: one of them is a bot, and a time is longer than :data:`LONGEST_CLOCK`.
         """
-        if player not in self._kinds or (player, game_id) in self.running or len(self.running) < self.at_once:
-            return None
-        waiting = self.waiting(player, invited_to)
-        return waiting.index(game_id) if game_id in waiting else None
+        if clock is None or not any(player in self for player in players):
+            return
+        for name, seconds in structs.asdict(clock).items():
+            if seconds is not UNSET and seconds > LONGEST_CLOCK:
+                most = f"{LONGEST_CLOCK:g} seconds, the most against the server's bots"
+                raise BadRequest(f"clock.{name}: {seconds:.15g} is more than {most}")

@@ -41,6 +41,10 @@ class Holdings:
         """Return the number of games that an address holds."""
         return self._sizes[source_of(peer)] if peer else 0
 
+    def source(self, game_id: int) -> str:
+        """Return the address that holds a game; empty if none is known to."""
+        return self._source.get(game_id, "")
+
     def is_full(self, peer: str) -> bool:
         """Return whether an address holds as many games as it may."""
         return self.size(peer) >= self.limit

@@ -104,6 +104,11 @@ class Turns:
         for player in players:
             self._note(player, game_id, due=False)
 
+    async def all_due(self, player: int) -> list[int]:
+        """Return the games that are due to a player, invitations among them, the longest due first."""
+        known = await self._known(player, "")
+        return list(known.due)
+
     async def next_due(
         self,
         player: int,
@@ -120,16 +125,20 @@ class Turns:
         :param invitation_first: whether an invitation comes before another game if both are due.
         :param peer: the client, as host:port, for the log.
         """
-        known = self._players.get(player)
-        if known is None or known.touched is not None:
-            known = await self._ask(player, peer)
-        self._players.move_to_end(player)
-        due = known.due
+        due = (await self._known(player, peer)).due
         game = next((game_id for game_id in due if game_id not in without and game_id not in invitations), None)
         if game is not None and not invitation_first:
             return game
         invitation = next((game_id for game_id in invitations if game_id in due and game_id not in without), None)
         return game if invitation is None else invitation
+
+    async def _known(self, player: int, peer: str) -> _Known:
+        """Return a player's games from the cache, or from the log."""
+        known = self._players.get(player)
+        if known is None or known.touched is not None:
+            known = await self._ask(player, peer)
+        self._players.move_to_end(player)
+        return known
 
     async def _ask(self, player: int, peer: str) -> _Known:
         """Query the log for the games due to a player."""

@@ -118,7 +118,7 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     ranked: bool  #: Whether it counts for ratings.
     created: str  #: UTC: 2026-11-21T04:41:00Z.
     lapses: float | None  #: Seconds from created until it expires, if known.
-    ahead: int | UnsetType = UNSET  #: Those a bot takes first.
+    ahead: int | UnsetType = UNSET  #: Games the bots begin first.
 
 
 class InvitationsReply(Reply, kw_only=True):

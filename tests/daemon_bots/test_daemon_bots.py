@@ -11,19 +11,24 @@ from typing import Any
 import chess
 import pytest
 import structlog
+import trio
+from msgspec import structs
 from trio.testing import MockClock
 
 from gm_bots.minimax.bots import MinimaxBots
 from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
 from gm_bots.random_bot import RandomBots
 from gmd.config import EMBEDDED, SERVED, ConfigError
+from gmd.lobby import roster
 from gmd.lobby.roster import KINDS, kinds_of
+from gmd.net.addresses import separate_loopback
 from tests.helpers import Client, Json, connected, running_daemon
 from tests.http.helpers import http_daemon, scrape
 from tests.serving import Served, children_of, served
 from tests.tools import require_module
 
 ME = 7
+VISITOR = 70
 
 
 def kind(name: str) -> Any:
@@ -153,6 +158,74 @@ async def test_game_that_stands_still_gives_its_place_away_and_goes_on_later() -
         for plies in (2, 4):
             for game_id in games:
                 assert (await play(client, game_id, plies))["ply_index"] == plies
+
+
+#: The longest clock that the daemon's bots take.
+LONGEST = {"initial": 10_800.0}
+
+
+@pytest.mark.slow
+async def test_absent_player_gives_the_places_of_clocked_games_to_another_visitor() -> None:
+    async with running_daemon(bots="random", bot_games=2, bot_idle_timeout=0.01) as daemon, connected(daemon) as client:
+        bot = (await bots_of(client))["random"]
+        held = [(await client.new_game(ME, bot, clock=LONGEST))["game_id"] for _ in range(2)]
+        for game_id in held:
+            await play(client, game_id, 2)
+        async with connected(daemon) as visitor:
+            made = await visitor.new_game(VISITOR, bot, clock=LONGEST)
+            await play(visitor, made["game_id"], 2, VISITOR)
+        for game_id in held:
+            await play(client, game_id, 4)
+
+
+@pytest.mark.slow
+async def test_address_with_every_place_gives_one_to_a_visitor_of_another_address() -> None:
+    with separate_loopback():
+        async with (
+            running_daemon(bots="random", bot_games=2, bot_idle_timeout=10_000) as daemon,
+            connected(daemon) as client,
+        ):
+            bot = (await bots_of(client))["random"]
+            held = [(await client.new_game(ME + number, bot, clock=LONGEST))["game_id"] for number in range(4)]
+            for number, game_id in enumerate(held[:2]):
+                await play(client, game_id, 2, ME + number)
+            visitor = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port, local_address="127.0.0.2"))
+            await visitor.ask("hello", protocol=2)
+            made = await visitor.new_game(VISITOR, bot)
+            await play(visitor, made["game_id"], 2, VISITOR)
+            await visitor.aclose()
+
+
+@pytest.mark.slow
+async def test_bot_that_cannot_rejoin_resigns_an_abandoned_game_for_another_visitor(
+    mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stays = tuple(structs.replace(each, rejoins=False) for each in KINDS)
+    monkeypatch.setattr(roster, "KINDS", stays)
+    mock_clock.rate = 1.0
+    async with running_daemon(bots="random", bot_games=1, bot_idle_timeout=0.01) as daemon, connected(daemon) as client:
+        bot = (await bots_of(client))["random"]
+        held = (await client.new_game(ME, bot))["game_id"]
+        await play(client, held, 2)
+        made = await client.new_game(VISITOR, bot)
+        mock_clock.jump(601)
+        await play(client, made["game_id"], 2, VISITOR)
+        assert (await play(client, held, 4))["termination"] == "resignation_black"
+
+
+@pytest.mark.parametrize("time", ["initial", "increment", "margin", "lag"])
+async def test_clock_of_days_against_a_bot_is_refused(time: str) -> None:
+    too_long = {"initial": 60.0, time: 10_000_000.0}
+    refusal = f"clock.{time}: 10000000 is more than 10800 seconds, the most against the server's bots"
+    async with running_daemon(bots="random") as daemon, connected(daemon) as client:
+        bot = (await bots_of(client))["random"]
+        asked = await client.ask("new_game", player_white=ME, player_black=bot, clock=too_long)
+        key = (await client.ask("register", name="ann"))["key"]
+        await client.ask("hello", name="ann", key=key)
+        named = await client.ask("challenge", opponent="random", clock=too_long)
+        assert (asked["error"], asked["code"], named["error"]) == (refusal, "bad_request", refusal)
+        assert (await client.ask("games", status="open"))["games"] == []
+        await client.new_game(ME, None, clock=too_long)
 
 
 async def test_killed_process_loses_its_game_and_the_next_game_has_another() -> None:

@@ -605,7 +605,7 @@ class InvitationRow(TypedDict):
     created: str
     #: Seconds from created until it expires, if known.
     lapses: float | None
-    #: Those a bot takes first.
+    #: Games the bots begin first.
     ahead: NotRequired[int]
 
 
