@@ -115,6 +115,9 @@ players = Table(
     Column("max_games", Integer, nullable=False, server_default=text("4")),
     Column("ranked", Boolean, nullable=False, server_default=false()),
     Column("version", Integer, nullable=False, server_default=text("0")),
+    # How often all cookies of the player were ended, and the digests of single ones that were ended since.
+    Column("cookie_epoch", Integer, nullable=False, server_default=text("0")),
+    Column("ended_cookies", LargeBinary(256)),
 )
 
 #: Matches and tournaments, with the latest report of each as JSON.

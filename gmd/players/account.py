@@ -12,6 +12,8 @@ from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED
 FIRST_PLAYER = FIRST_REGISTERED + 1
 #: Games that a player takes at a time unless it sets a number; reconchess's client has the same default.
 MAX_GAMES = 4
+#: Digests of ended cookies that a player has, and their size in bytes: with one more, all cookies are ended.
+MOST_ENDED, ENDED_SIZE = 32, 8
 
 
 def is_registered(player: int) -> bool:
@@ -49,6 +51,15 @@ class Account(Struct, frozen=True, kw_only=True, gc=False):
     max_games: int = MAX_GAMES
     ranked: bool = False
     version: int = 0
+    #: How often all cookies of the player were ended; and the digests of single ones that were ended since, by signing
+    #: out of the pages: :data:`MOST_ENDED` of :data:`ENDED_SIZE` bytes at most, None for none.
+    cookie_epoch: int = 0
+    ended_cookies: bytes | None = None
+
+    def has_ended(self, cookie: bytes) -> bool:
+        """Return whether a cookie was ended, by its digest."""
+        ended = self.ended_cookies or b""
+        return any(ended[start : start + ENDED_SIZE] == cookie for start in range(0, len(ended), ENDED_SIZE))
 
     def __repr__(self) -> str:
         return f"Account(player={self.player}, name={self.name!r})"

@@ -17,7 +17,7 @@ from gmd.event_log.interface import LogFailed, LogUnreachable
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.event_log.utc import write_now
 from gmd.players import keys
-from gmd.players.account import FIRST_PLAYER, Account, folded
+from gmd.players.account import ENDED_SIZE, FIRST_PLAYER, MOST_ENDED, Account, folded
 from gmd.players.keys import Digest
 from gmd.players.store import PlayerStore
 
@@ -270,6 +270,21 @@ class Registry:
             permit()
             account = self._by_id[player]
             return await self._change(structs.replace(account, version=account.version + 1))
+
+    async def end_cookie(self, player: int, cookie: bytes) -> Account:
+        """Make a cookie of a player worthless; all of them where too many were ended before.
+
+        :param cookie: its digest.
+        :raises LogFailed: storing it failed, and it stays valid; or it may have, as the error says.
+        """
+        async with self._alone():
+            account = self._by_id[player]
+            ended = (account.ended_cookies or b"") + cookie
+            if len(ended) > MOST_ENDED * ENDED_SIZE:
+                changed = structs.replace(account, cookie_epoch=account.cookie_epoch + 1, ended_cookies=None)
+            else:
+                changed = structs.replace(account, ended_cookies=ended)
+            return await self._change(changed)
 
     @asynccontextmanager
     async def _settings_turn(self, player: int) -> AsyncIterator[None]:

@@ -13,7 +13,7 @@ from gm_protocol.base import FIRST_REGISTERED, LAST_REGISTERED, PlayerName
 from gmd.event_log.damage import DamagedRow, intact_rows
 from gmd.event_log.interface import Database
 from gmd.event_log.tables import games, players
-from gmd.players.account import Account, folded, is_registered
+from gmd.players.account import ENDED_SIZE, Account, folded, is_registered
 
 _DIGEST_SIZE = 32
 _DIGESTS = ("key", "nonce", "previous", "register_token", "rekey_token")
@@ -33,6 +33,9 @@ def account_of(columns: Mapping[str, Any]) -> Account:
     for name in _DIGESTS:
         if (value := columns[name]) is not None and not (isinstance(value, bytes) and len(value) == _DIGEST_SIZE):
             raise DamagedRow(f"{name} is not a digest of {_DIGEST_SIZE} bytes")
+    ended = columns["ended_cookies"]
+    if ended is not None and not (isinstance(ended, bytes) and len(ended) % ENDED_SIZE == 0):
+        raise DamagedRow(f"ended_cookies is not digests of {ENDED_SIZE} bytes")
     if columns["folded"] != folded(columns["name"]):
         raise DamagedRow(f"folded is {columns['folded']!r}, and name is {columns['name']!r}")
     return Account(**{name: columns[name] for name in Account.__struct_fields__} | {"ranked": bool(columns["ranked"])})
@@ -45,6 +48,7 @@ _KINDS: Mapping[str, Any] = {
     "max_games": int,
     "ranked": int | bool,
     "version": int,
+    "cookie_epoch": int,
 }
 
 

@@ -63,6 +63,7 @@ def test_database_is_upgraded(database_url: str, tmp_path: Path) -> None:
         connection.exec_driver_sql("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)")
         connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0007')")
         metadata.create_all(connection)
+        connection.exec_driver_sql("ALTER TABLE players DROP COLUMN cookie_epoch, DROP COLUMN ended_cookies")
 
     with open_log(str(tmp_path), database=database_url) as log:
         assert log.next_game_id() == 1
@@ -178,6 +179,7 @@ def test_schema_does_not_change_under_daemons_of_an_older_version_that_serve(dat
         )
         connection.exec_driver_sql("INSERT INTO secrets VALUES ('pages', 'kept')")
         connection.exec_driver_sql("INSERT INTO clocks VALUES ('pruned', 7)")
+        connection.exec_driver_sql("ALTER TABLE players DROP COLUMN cookie_epoch, DROP COLUMN ended_cookies")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0010'")
     sentence = refusal(tmp_path, database_url)
     assert "daemons that know no newer one serve it: one:7100 (gmd 0.1.0). Stop all of " in sentence

@@ -76,7 +76,7 @@ class Watched:
 
     async def _open(self, stack: AsyncExitStack, twin: Twin, who: str, path: str) -> EventReader:
         visitors = {"observer": twin.observer, "stranger": twin.table.other}
-        cookie = session_of(twin.table, visitors[who].id)[0] if who in visitors else None
+        cookie = session_of(twin.table, visitors[who].id, "events")[0] if who in visitors else None
         stream = await stack.enter_async_context(await open_http(twin.table.daemon))
         return await begun(stream, path.format(game=f"/games/{twin.game_id}"), cookie)
 

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import sha256
 
 import chess
 import httpx
@@ -216,7 +217,7 @@ async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
     visitors = {"observer": twin.observer, "stranger": twin.table.other}
     headers, form = {"accept": "text/html"}, request.form
     if (visitor := visitors.get(request.who)) is not None:
-        cookie, token = session_of(twin.table, visitor.id)
+        cookie, token = session_of(twin.table, visitor.id, request.path)
         headers["cookie"] = f"{COOKIE}={cookie}"
         form = None if form is None else {**form, "csrf": token}
     if request.lasts:
@@ -237,14 +238,17 @@ async def beginning_of(daemon: Daemon, url: str, headers: dict[str, str]) -> htt
         return httpx.Response(int(status.split()[1]), headers=[line.split(": ", 1) for line in lines], content=content)
 
 
-def session_of(table: Table, player: int) -> tuple[str, str]:
-    """Return a player's cookie and the token of its forms, which is the same at both tables."""
+def session_of(table: Table, player: int, what: str) -> tuple[str, str]:
+    """Return a player's cookie and the token of its forms, which is the same at both tables.
+
+    :param what: what it is for: another cookie for each, so that the one that signs out ends no other.
+    """
     for daemon in table.daemons:
         assert daemon.http is not None
         assert daemon.http.site is not None
         sessions = daemon.http.site.sessions
         sessions._secret = bytes(32)
-    unsigned = f"{player}.0.{int(time.time())}.{'0' * 32}"
+    unsigned = f"{player}.0.{int(time.time())}.{sha256(what.encode()).hexdigest()[:32]}"
     account = table.daemon.authenticator.registry.get(player)
     cookie = f"{unsigned}.{sessions._signature(unsigned, account, oversees=False)}"
     return cookie, sessions.read(cookie).csrf

@@ -15,7 +15,7 @@ from gmd.event_log.store import FENCE_OF_SQLALCHEMY, Fenced
 from gmd.event_log.tables import metadata, postgres_metadata
 
 #: The revision that this program works with: that of the last step.
-HEAD = "0011"
+HEAD = "0012"
 _REVISION = re.compile(r"\d{4}")
 
 #: alembic's own table, as alembic creates it. Its one row has the revision.

@@ -83,9 +83,10 @@ async def spectate(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
 
 @post("/sign-out", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
 async def sign_out(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
-    """Take the visitor's cookie away."""
+    """End the visitor's cookie, and take it away."""
     await read_form(request, visit, SignOut)
     if (cookie := request.cookies.get(COOKIE)) is not None:
+        await visit.site.sessions.end(cookie)
         visit.site.live.sign_out(cookie)
     return redirect(visit.leaving(), "/")
 

@@ -3,6 +3,9 @@
 The cookie names a player and is signed with a key that is kept with the games, so that a restart ends no session. For a
 registered player the signature covers the digests of its key and its password, too: once one of them is revoked or
 replaced, the cookie is worth nothing. So it is with the spectator key, for a spectator who has shown it.
+
+Signing out ends a cookie, with its copies: a registered player's for good, as the player's account has its digest; that
+of a guest or a spectator until the daemon restarts.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ import hmac
 import re
 import secrets
 import time
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gmd.event_log.directory import SESSION_KEY, DataError, write_private
 from gmd.play.spectators import Spectators
-from gmd.players.account import Account, Authenticated, is_registered
+from gmd.players.account import ENDED_SIZE, Account, Authenticated, is_registered
 from gmd.players.registry import Registry
 
 #: The name of the cookie.
@@ -25,6 +29,8 @@ COOKIE = "gmd_session"
 SESSION_SECONDS = 90 * 86_400
 #: Open ids for guests: as many as make it unlikely that two get the same, and short enough to be read out.
 FIRST_GUEST, LAST_GUEST = 10**9, 10**12
+#: The most ended cookies of guests, and of spectators with the key, that are known: some 100 bytes each.
+MOST_REMEMBERED = 20_000
 #: A cookie's value: the player, or 0; 1 for a spectator who has shown the key; the time of issue in Unix seconds; a
 #: random value; and the signature of these four.
 _VALUE = re.compile(r"(0|[1-9][0-9]{0,15})\.([01])\.([0-9]{1,11})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
@@ -67,6 +73,9 @@ class Sessions:
         self._registry = registry
         self._spectators = spectators
         self._secret = secret
+        #: The random values of ended cookies, the oldest first: of spectators who have shown the key, and of guests,
+        #: who are not to displace those.
+        self._ended: dict[bool, OrderedDict[str, None]] = {False: OrderedDict(), True: OrderedDict()}
 
     def guest(self) -> int:
         """Return an open id for a new guest."""
@@ -87,6 +96,8 @@ class Sessions:
             return NOBODY
         player, oversees, issued = int(found[1]) or None, found[2] == "1", int(found[3])
         account = self._account(player)
+        if found[4] in self._ended[oversees]:
+            return NOBODY
         expected = self._signature(value.rpartition(".")[0], account, oversees=oversees)
         if not hmac.compare_digest(expected, found[5]) or time.time() - issued > SESSION_SECONDS:
             return NOBODY
@@ -95,21 +106,45 @@ class Sessions:
             return Visitor(csrf=csrf, oversees=oversees)
         if not is_registered(player):
             return Visitor(player, guest_name(player), False, csrf, None, oversees)
-        if account is None or account.key is None:
+        if account is None or account.key is None or account.has_ended(_digest(found[4])):
             return NOBODY
         return Visitor(player, account.name, True, csrf, Authenticated(player, account.key), oversees)
+
+    async def end(self, value: str) -> None:
+        """Make a cookie worthless.
+
+        :raises LogFailed: storing that failed, and it stays valid; or it may have, as the error says.
+        """
+        visitor, found = self.read(value), _VALUE.fullmatch(value)
+        if found is None or not visitor.csrf:
+            return
+        if visitor.registered and visitor.player is not None:
+            await self._registry.end_cookie(visitor.player, _digest(found[4]))
+        else:
+            ended = self._ended[visitor.oversees]
+            ended[found[4]] = None
+            if len(ended) > MOST_REMEMBERED:
+                ended.popitem(last=False)
 
     def _account(self, player: int | None) -> Account | None:
         return None if player is None else self._registry.get(player)
 
     def _signature(self, unsigned: str, account: Account | None, *, oversees: bool) -> str:
         """Return the signature of a cookie; it ends with the secrets that the visitor has shown."""
-        known = b"" if account is None else (account.key or b"") + b"\0" + (account.password or "").encode()
+        known = b""
+        if account is not None:
+            known = (account.key or b"") + b"\0" + (account.password or "").encode()
+            known += b"\0%d" % account.cookie_epoch if account.cookie_epoch else b""  # older cookies have no number
         seal = self._spectators.seal if oversees else b""
         return self._sign(f"session\0{unsigned}\0".encode() + seal + b"\0" + known)
 
     def _sign(self, text: bytes) -> str:
         return hmac.digest(self._secret, text, "sha256").hex()
+
+
+def _digest(random: str) -> bytes:
+    """Return what an account has of an ended cookie, of its random value."""
+    return bytes.fromhex(random)[:ENDED_SIZE]
 
 
 #: The size of the key in bytes.

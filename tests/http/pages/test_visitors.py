@@ -12,8 +12,17 @@ import pytest
 from gmd.daemon import Daemon
 from gmd.event_log.directory import SESSION_KEY, DataError
 from gmd.event_log.opening import open_store
-from gmd.http.pages.visitor import COOKIE, FIRST_GUEST, LAST_GUEST, NOBODY, SESSION_SECONDS, Sessions, session_key
-from gmd.players.account import FIRST_PLAYER
+from gmd.http.pages.visitor import (
+    COOKIE,
+    FIRST_GUEST,
+    LAST_GUEST,
+    NOBODY,
+    SESSION_SECONDS,
+    Sessions,
+    Visitor,
+    session_key,
+)
+from gmd.players.account import FIRST_PLAYER, MOST_ENDED
 from tests.http.pages.browser import Browser, browsing, pages
 from tests.postgres import new_term
 from tests.tls import Certificates
@@ -243,6 +252,64 @@ async def test_key_is_not_asked_for_where_it_shows_nothing_more(settings: dict[s
         answer = await browser.post("/spectate", {"spectator_key": "sesame"})
         assert COOKIE not in answer.headers.get("set-cookie", "")
         assert COOKIE not in browser.client.cookies
+
+
+# --- Signing out -----------------------------------------------------------------------------------------------------
+
+
+async def test_copied_cookie_of_a_registered_player_acts_no_more_after_sign_out_nor_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with pages(data=str(tmp_path)) as (daemon, browser), browsing(daemon) as elsewhere:
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        for each in (browser, elsewhere):
+            await sign_in(each)
+        copy, other = browser.client.cookies[COOKIE], elsewhere.client.cookies[COOKIE]
+        form = (await browser.get("/")).form("/sign-out")
+        await browser.submit(form)
+        browser.client.cookies.set(COOKIE, copy)
+        await browser.post("/play", {"opponent": "link", "csrf": form.fields["csrf"]})
+        (made,) = (await daemon.ask("games"))["games"]
+        assert FIRST_PLAYER not in (made["player_white"], made["player_black"])
+        assert "Signed in as ann" in (await elsewhere.get("/")).text
+    async with pages(data=str(tmp_path)) as (daemon, _):
+        assert [sessions_of(daemon).read(cookie).registered for cookie in (copy, other)] == [False, True]
+
+
+@pytest.mark.slow
+async def test_many_sign_outs_end_all_cookies_of_a_player_and_take_no_more_room() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        sessions = sessions_of(daemon)
+        cookies = [sessions.issue(FIRST_PLAYER) for _ in range(2 * MOST_ENDED)]
+        for number, cookie in enumerate(cookies):
+            await sessions.end(cookie)
+            ended = [each for each in cookies if not sessions.read(each).registered]
+            assert ended == (cookies[: number + 1] if number < MOST_ENDED else cookies)
+        await sign_in(browser)
+        assert "Signed in as ann" in (await browser.get("/")).text
+
+
+async def copy_of_ended_cookie(daemon: Daemon, browser: Browser) -> Visitor:
+    """Sign out, and return whom a copy of the cookie then names."""
+    cookie = browser.client.cookies[COOKIE]
+    assert sessions_of(daemon).read(cookie) != NOBODY
+    await browser.submit((await browser.get("/")).form("/sign-out"))
+    return sessions_of(daemon).read(cookie)
+
+
+async def test_copied_cookie_of_a_guest_acts_no_more_after_it_has_left() -> None:
+    async with pages() as (daemon, browser):
+        await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
+        assert await copy_of_ended_cookie(daemon, browser) == NOBODY
+
+
+async def test_copied_cookie_of_a_spectator_shows_no_more_after_it_has_left_and_another_one_does() -> None:
+    async with pages(**SPECTATING) as (daemon, browser), browsing(daemon) as other:
+        for each in (browser, other):
+            await each.submit((await each.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        assert await copy_of_ended_cookie(daemon, browser) == NOBODY
+        assert sessions_of(daemon).read(other.client.cookies[COOKIE]).oversees
 
 
 # --- The key of the signatures ---------------------------------------------------------------------------------------
