@@ -361,6 +361,17 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         | None
     ) = None
+    # Elsewhere than on loopback, names decide nothing: other machines reach the server anyway.
+    public_host: (
+        Annotated[
+            str,
+            Meta(
+                description="Names, separated by commas, by which a proxy on this machine forwards HTTP. On loopback "
+                "other names with a dot are refused, so that no site can read the server by a browser of this machine."
+            ),
+        ]
+        | None
+    ) = None
     trusted_proxies: (
         Annotated[
             str,

@@ -72,6 +72,7 @@ OTHER: dict[str, object] = {
     "http_max_connections_per_address": 8,
     "anchors": "random-bot=1000",
     "proxy_protocol": True,
+    "public_host": "gmd.example.org",
     "trusted_proxies": "127.0.0.1, 10.0.0.0/8",
     "metrics_token": "only me",
     "log_format": "json",

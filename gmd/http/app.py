@@ -139,9 +139,12 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         name_daemon(scope, self._daemon)
-        unread: Refusal | None = cast(dict[str, Any], scope).get(REFUSED)
-        if unread is not None:
-            error = HTTPException(status_code=unread.status, detail=unread.sentence)
+        refusal: Refusal | None = cast(dict[str, Any], scope).get(REFUSED)
+        if refusal is None:
+            shows_all = self.backend.services.spectators.unasked
+            refusal = self.backend.origins.refusal(scope, shows_all=shows_all)
+        if refusal is not None:
+            error = HTTPException(status_code=refusal.status, detail=refusal.sentence)
             await respond_to_error(self._litestar, error, scope, receive, send)
         elif not await self._plain.answer(scope, receive, send):
             await self._litestar(scope, receive, send)

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from gmd.handlers.in_process import InProcessClient
 from gmd.handlers.services import Services
 from gmd.http.claims import Claims
+from gmd.http.origins import Origins
 from gmd.net.proxies import Proxies
 from gmd.players.credentials import Credentials
 
@@ -55,6 +56,8 @@ class Vitals:
     operator_port: GamePort | None
     #: The HTTP ports by their names in metrics; each port adds itself.
     http_ports: dict[str, Port]
+    #: The names that the daemon is reached by over HTTP.
+    origins: Origins
     #: The token required to read /metrics; None where anybody may read them.
     metrics_token: str | None = field(default=None, repr=False)
 

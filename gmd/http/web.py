@@ -69,13 +69,14 @@ async def opened_web(
     """Open the HTTP ports of the configuration; they are closed at the end.
 
     :param sockets: listening sockets, in place of the configuration's addresses.
-    :raises ConfigError: ``trusted_proxies`` cannot be read.
+    :raises ConfigError: ``trusted_proxies`` or ``public_host`` cannot be read.
     :raises HttpAddressError: the daemon cannot listen on an address.
     """
     if not config.http and config.health_port is None:
         yield Web(None, None)
         return
     from gmd.http.backend import Vitals  # these take longer to import than everything else
+    from gmd.http.origins import Origins
     from gmd.http.probes import HealthService
     from gmd.http.service import HttpService
 
@@ -84,6 +85,7 @@ async def opened_web(
         game_port=session_server,
         operator_port=operators,
         http_ports={},
+        origins=Origins.parse(config.public_host),
         metrics_token=config.metrics_token,
     )
     http = health = None

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hmac
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import msgspec
 from litestar import Request
 
 from gm_protocol.choices import with_choices
 from gm_protocol.errors import BadRequest, Unauthorized
+from gmd.http.backend import backend_of
 from gmd.http.pages.visit import Visit
 
 #: The field with the visitor's token, and the header in which a script sends it.
@@ -74,20 +75,10 @@ def check_origin(request: Request[Any, Any, Any]) -> None:
 
     :raises CrossSite: it does.
     """
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    if site is not None:
-        is_ours = site == "same-origin"
-    else:
-        is_ours = origin is None or _host(origin) == request.headers.get("host", "").lower()
-    if not is_ours:
+    headers, origins = request.headers, backend_of(request).origins
+    site = headers.get("sec-fetch-site")
+    if site == "none" or not origins.is_own(site, headers.get("origin"), headers.get("host", "").lower()):
         raise CrossSite("this form was sent from another site: open this server's own page and send it from there")
-
-
-def _host(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
 
 
 def _check_token(token: str, visit: Visit) -> None:
