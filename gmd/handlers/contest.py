@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from gm_protocol.codec import echo_id
-from gm_protocol.contests import ContestReply, ReportContest
-from gm_protocol.errors import BadRequest, Unauthorized
+from gm_protocol.contests import PLAIN, PLAIN_RULE, ContestReply, ReportContest
+from gm_protocol.errors import BadRequest, Unauthorized, quote
 from gmd.handlers.context import PendingReply, RequestContext
 from gmd.handlers.permission import authorise
 from gmd.lobby.contests import Owner
+
+_PLAIN = re.compile(PLAIN)
 
 
 async def contest(request: ReportContest, context: RequestContext) -> PendingReply:
@@ -33,9 +37,14 @@ def _owner(context: RequestContext) -> Owner:
 def _check(request: ReportContest) -> None:
     """Check what the types of the fields do not say.
 
-    :raises BadRequest: a row has other cells than there are columns, or a game names no player.
+    :raises BadRequest: a cell has signs that texts must not have, a row has other cells than there are columns, or a
+        game names no player.
     """
     report = request.report
+    rows = [report.columns, *(row.cells for row in report.players)]
+    if not _PLAIN.search("".join(map("".join, rows))):
+        cell = next(cell for row in rows for cell in row if not _PLAIN.search(cell))
+        raise BadRequest(f"report: the cell {quote(cell)}: {PLAIN_RULE}")
     for row in report.players:
         if row.cells and len(row.cells) != len(report.columns):
             raise BadRequest(f"report: a row has {len(row.cells)} cells, and there are {len(report.columns)} columns")

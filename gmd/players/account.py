@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -24,6 +25,15 @@ def is_registered(player: int) -> bool:
 def folded(name: str) -> str:
     """Return the form of a name that must be unique."""
     return name.lower()
+
+
+def is_reserved(name: str) -> bool:
+    """Return whether a name is what the pages call somebody else: the operator, a guest, a player without a name."""
+    return _RESERVED.fullmatch(_SEPARATORS.sub(" ", folded(name))) is not None
+
+
+_SEPARATORS = re.compile(r"[ _.-]+")
+_RESERVED = re.compile(r" ?(?:(?:the )?operator|(?:a )?guest(?: ?[0-9]+)?|player [0-9]+|open seat) ?")
 
 
 class Account(Struct, frozen=True, kw_only=True, gc=False):

@@ -17,7 +17,7 @@ from gmd.event_log.interface import LogFailed, LogUnreachable
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.event_log.utc import write_now
 from gmd.players import keys
-from gmd.players.account import ENDED_SIZE, FIRST_PLAYER, MOST_ENDED, Account, folded
+from gmd.players.account import ENDED_SIZE, FIRST_PLAYER, MOST_ENDED, Account, folded, is_reserved
 from gmd.players.keys import Digest
 from gmd.players.store import PlayerStore
 
@@ -171,7 +171,7 @@ class Registry:
         """Register a player, or find the one of a repeated request; return it and its key, unless that has been used.
 
         :param password: its hash.
-        :raises NotAvailable: the name is another player's.
+        :raises NotAvailable: the name is another player's, or what the pages call others.
         :raises TooMany: the limit of players is reached.
         :raises LogFailed: storing it failed, or may have; a repeated request finds out.
         """
@@ -179,6 +179,8 @@ class Registry:
             if (made := self.registered_under(name, token)) is not None:
                 assert token is not None
                 return made, self.key_of_registration(made, token)
+            if is_reserved(name):
+                raise NotAvailable(f"name: {quote(name)} is what pages call others; choose another")
             nonce, key = _make_key(token)
             account = Account(
                 player=self._next_id(),

@@ -98,6 +98,8 @@ async def test_server_of_registered_players_takes_no_report_of_others() -> None:
         report_of(players=[]),
         report_of(players=[{"name": "x"}] * 101),
         report_of(players=[{"name": "new", "cells": ["1", "0"]}], columns=["1"]),
+        report_of(players=[{"name": "new", "cells": ["1", "0\n"]}], columns=["1", "2"]),
+        report_of(players=[{"name": "new", "cells": ["1"]}], columns=["\u202e1"]),
         report_of(latest=[{"game_id": 1, "white": 0, "black": 2}]),
         report_of(latest=[{"game_id": 1, "white": 0, "black": 1, "result": "*"}]),
         report_of(elo={"value": 1e9, "low": 0.0, "high": 0.0}),
@@ -116,6 +118,14 @@ async def test_report_that_cannot_be_shown_is_refused(report: Any) -> None:
         assert caught.value.code == "bad_request"
         assert "report" in str(caught.value)
         assert len(daemon.contests) == 0
+
+
+async def test_refusal_of_a_cell_names_it_and_the_rule() -> None:
+    async with running_daemon() as daemon:
+        with pytest.raises(Refused) as caught:
+            await daemon.ask("contest", token=TOKEN, report=report_of(columns=["1", "two\nlines"]))
+        rule = "a text has no line breaks, other control characters, or marks of direction"
+        assert str(caught.value) == f"report: the cell 'two\\nlines': {rule}"
 
 
 @pytest.mark.parametrize("token", ["", "x" * 15, "x" * 257, None, 7])

@@ -30,6 +30,7 @@ class ContestLine:
 
     :ivar games: how many games are over, of how many.
     :ivar by: who reports it; ``player``: that player, if it is registered.
+    :ivar is_operators: whether the operator reports it.
     """
 
     contest_id: int
@@ -40,6 +41,7 @@ class ContestLine:
     games: str
     by: str
     player: int | None
+    is_operators: bool
     changed: str
 
 
@@ -96,6 +98,7 @@ def line_of(contest: Contest, now: float, name_of: Naming) -> ContestLine:
         f"{summary.games}" if summary.planned is None else f"{summary.games} of {summary.planned}",
         by or f"player {owner.player}",
         owner.player,
+        owner.operator,
         write_time(contest.changed),
     )
 

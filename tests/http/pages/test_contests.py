@@ -184,6 +184,22 @@ async def test_home_page_lists_running_contests_before_others() -> None:
 
 # --- Strange reports --------------------------------------------------------------------------------------------
 
+
+async def test_reports_of_the_operator_and_of_guests_are_marked_and_those_of_players_have_links() -> None:
+    async with pages() as (daemon, browser):
+        ann = await daemon.ask("register", name="ann", password="correct horse")
+        await daemon.ask_as_operator("contest", token=TOKEN, report=MATCH)
+        await daemon.ask("contest", token=TOKEN, report=MATCH)
+        await daemon.ask("contest", token=TOKEN, report=MATCH, player=ann["player"], key=ann["key"])
+        for path, marks in (("/contests", [1, 1, 1]), ("/contests/1", [1, 0, 0]), ("/contests/2", [0, 1, 0])):
+            shown = (await browser.get(path)).response.text
+            assert [
+                shown.count('<strong class="operator">the operator</strong>'),
+                shown.count('<span class="nobody">a guest</span>'),
+                shown.count(f'<a class="player" href="/players/{ann["player"]}">ann</a>'),
+            ] == marks
+
+
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)> \"' {{ 7*7 }} <h1>"
 
 
