@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from contextlib import ExitStack
 
 import pytest
@@ -108,3 +109,17 @@ async def test_changes_of_many_games_at_once_wake_few_subscribers_in_each_turn(w
         running.cancel_scope.cancel()
     first = woken[: PORTION + 2 * len(games)]
     assert set(first) == set(games)
+
+
+async def test_subscribing_to_the_same_games_takes_the_same_room_each_time_however_many_have() -> None:
+    """Containers that are copied as they grow would all be copied in the same call."""
+    watchers, games = Watchers(), range(1, 33)
+    with ExitStack() as stack:
+        taken = []
+        tracemalloc.start()
+        stack.callback(tracemalloc.stop)
+        for _ in range(1_000):
+            before = tracemalloc.get_traced_memory()[0]
+            stack.enter_context(watchers.watching_games(games))
+            taken.append(tracemalloc.get_traced_memory()[0] - before)
+    assert max(taken[1:]) < 2 * sorted(taken)[500]

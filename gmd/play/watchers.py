@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import chess
 import trio
 
-from gmd.play.fan_out import FanOut, Group
+from gmd.play.fan_out import FanOut, Group, Membership
 
 #: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
 #: in which no other client is served.
@@ -109,7 +109,7 @@ class Watchers:
     def has_crowd(self, game_id: int) -> bool:
         """Return whether more than one spectator waits for a game."""
         group = self._spectators.get(game_id)
-        return group is not None and len(group.members) > 1
+        return group is not None and len(group) > 1
 
     def notify(self, game_id: int, players: Iterable[int | None]) -> None:
         """Notify the subscribers of a game and of its players, once a change of the game is durable."""
@@ -136,7 +136,7 @@ class Watchers:
         self._stopped = True
         for groups in (self._by_game, self._by_player, self._spectators):  # those of senses are among them
             for group in groups.values():
-                for subscription in group.members:
+                for subscription in group:
                     subscription.interrupt()
 
     @contextmanager
@@ -144,16 +144,28 @@ class Watchers:
         subscription = Subscription()
         if self._stopped:
             subscription.interrupt()
-        places = [(groups, key) for groups, keys in wanted for key in set(keys)]
-        for groups, key in places:
-            if (group := groups.get(key)) is None:
-                group = groups[key] = Group(Subscription.notify)
-            group.members[subscription] = None
+        joined = []
+        for groups, keys in wanted:
+            distinct = list(set(keys))
+            joined.append((groups, distinct, [_group(groups, key).add(subscription) for key in distinct]))
         try:
             yield subscription
         finally:
-            for groups, key in places:
-                group = groups[key]
-                del group.members[subscription]
-                if not group.members:
-                    del groups[key]
+            for groups, keys, places in joined:
+                for key, place in zip(keys, places, strict=True):
+                    _leave(groups, key, place)
+
+
+def _group(groups: _Groups, key: Hashable) -> Group[Subscription]:
+    """Return the group of a key, a new one if there is none."""
+    if (group := groups.get(key)) is None:
+        group = groups[key] = Group(Subscription.notify)
+    return group
+
+
+def _leave(groups: _Groups, key: Hashable, place: Membership[Subscription]) -> None:
+    """Remove a member of a key's group, and the group with its last one."""
+    group = groups[key]
+    group.remove(place)
+    if not group:
+        del groups[key]

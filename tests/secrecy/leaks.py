@@ -90,7 +90,7 @@ def interrupt_all(arbiter: Arbiter, live: LiveGame) -> None:
     """Notify every waiter when a sense is durable."""
     for groups in (arbiter.watchers._by_game, arbiter.watchers._spectators):
         if live.game.id in groups:
-            for subscription in groups[live.game.id].members:
+            for subscription in groups[live.game.id]:
                 subscription.interrupt()
 
 

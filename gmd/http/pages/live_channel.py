@@ -338,7 +338,7 @@ class Channel:
             self._changed = trio.current_time()
             if before is None or content.players != before.players:
                 self._part_with_players(content)
-        elif not any(reader.lacks(content) for reader in self.group.members):
+        elif not any(reader.lacks(content) for reader in self.group):
             return  # else a reader lacks it whose own look began after the last one
         self._deliver(self.group)
 
@@ -351,7 +351,7 @@ class Channel:
     def _part_with_players(self, content: Content) -> None:
         """End the streams of spectators who have taken a seat: they come again, and see what players see."""
         if self.source.player is None:
-            for reader in self.group.members:
+            for reader in self.group:
                 if reader.player is not None and reader.player in content.players:
                     reader.end()
 
@@ -370,7 +370,7 @@ class Channel:
 
     def end(self) -> None:
         """End the streams of all readers."""
-        for reader in self.group.members:
+        for reader in self.group:
             reader.end()
 
 
@@ -416,14 +416,14 @@ class LiveHub:
         """Add a reader to the channel of a key, which is made if need be, while the context is open."""
         if (channel := self._channels.get(key)) is None:
             channel = self._opened(key, source)
-        channel.group.members[reader] = None
+        place = channel.group.add(reader)
         self._readers += 1
         try:
             yield channel
         finally:
-            del channel.group.members[reader]
+            channel.group.remove(place)
             self._readers -= 1
-            if not channel.group.members:
+            if not channel.group:
                 channel.stop()
                 self._drop(channel)
 
@@ -451,13 +451,13 @@ class LiveHub:
                 self._tell(channel, game.named)
 
     def _tell(self, channel: Channel, players: Collection[int | None]) -> None:
-        for reader in channel.group.members:
+        for reader in channel.group:
             if reader.player is not None and reader.player in players:
                 reader.owe(MINE)
 
     def _all_readers(self) -> Iterator[Reader]:
         for channel in self._channels.values():
-            yield from channel.group.members
+            yield from channel.group
 
     def _opened(self, key: Hashable, source: Source) -> Channel:
         deliver, patience = self._fan_out.call, lambda: source.patience(self._readers)

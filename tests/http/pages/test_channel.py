@@ -61,7 +61,7 @@ async def test_reader_gets_a_change_that_the_channel_saw_in_a_look_begun_before_
     called: list[int] = []
 
     def deliver(group: Group[Reader]) -> None:
-        called.append(len(group.members))
+        called.append(len(group))
 
     channel = Channel("key", source, deliver, lambda: 0.0, lambda _: None, trio.StrictFIFOLock())
 
@@ -72,7 +72,7 @@ async def test_reader_gets_a_change_that_the_channel_saw_in_a_look_begun_before_
     async with trio.open_nursery() as nursery:
         nursery.start_soon(channel.run)
         await wait_all_tasks_blocked()
-        channel.group.members[Reader(join, lambda: True, Shown(3, b"old"))] = None  # its look began after the channel's
+        channel.group.add(Reader(join, lambda: True, Shown(3, b"old")))  # its look began after the channel's
         source.subscription.notify()
         await wait_all_tasks_blocked()
         assert called == [0, 1]

@@ -107,7 +107,7 @@ async def test_reader_that_reads_nothing_holds_little_and_is_cut_off(
             await begun(stream, path)
             await until_readers(daemon, 2)
             (channel,) = live(daemon)._channels.values()
-            stuck = list(channel.group.members)[-1]
+            stuck = list(channel.group)[-1]
             plies = await flood(daemon, game_id, mock_clock, lambda: stuck._resting is None)
             more = 0
             while live(daemon).readers == 2:  # the kernel may yet take an event: then the next one is stuck
@@ -137,7 +137,7 @@ async def test_reader_that_reads_again_in_time_is_sent_whole_events(
             reader = await begun(stream, f"/games/{game_id}/events?since=0")
             await until_readers(daemon, 1)
             (channel,) = live(daemon)._channels.values()
-            (stuck,) = channel.group.members
+            (stuck,) = channel.group
             plies = await flood(daemon, game_id, mock_clock, lambda: stuck._resting is None)
             for ply in range(plies, plies + 9):
                 await play(daemon, game_id, SHUFFLE[ply % 4], first=ply)
