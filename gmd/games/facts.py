@@ -31,7 +31,7 @@ from gm_protocol.state import (
     Pockets,
 )
 from gmd.games.access import access
-from gmd.games.moves import Found, find_move, san_stem
+from gmd.games.moves import Found, find_move, movers_in, san_stem
 from gmd.games.position import Change, Position, advance, contents, pack, unpack
 
 #: Entries of a cache before it is cleared (entries in use come back at once): some 10 MB.
@@ -263,7 +263,7 @@ class Facts:
         played = self._played.get(text)
         if played is None:
             board = self._board or unpack(self.position)
-            found = find_move(board, self.sources, text)
+            found = find_move(board, movers_in(board, self.sources), text)
             uci = found.known.uci
             played = self._played.get(uci)
             if played is None:

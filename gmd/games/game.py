@@ -232,10 +232,6 @@ class Game(ABC):
         """
         raise BadPgn(f"pgn: no game of {self.options.variant} is made from a PGN")
 
-    def kept_moves(self, moves: Sequence[str]) -> list[str]:
-        """Return the moves as :meth:`load` would store them, in one step; raise its errors as any GmError."""
-        raise NotAvailable(f"no game of {self.options.variant} has moves that were loaded")
-
     def recon_history(self) -> ReconHistory | None:
         """Return the turns so far as reconchess records them; None in a variant that reconchess lacks."""
         return None

@@ -1,13 +1,14 @@
-"""Move texts: from SAN or UCI to a move, and from a move to SAN, by a position's access map.
+"""Move texts: from SAN or UCI to a move, and from a move to SAN, by the pieces that may move to a square.
 
-The map holds every legal move except castling and drops, so one lookup resolves the common texts. python-chess decides
+Who asks gives these, without castling and drops, so one lookup resolves the common texts. python-chess decides
 everything else, and every refusal (:meth:`chess.Board.parse_uci`, :meth:`chess.Board.parse_san`).
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import chess
@@ -35,6 +36,11 @@ _SETS = ["", "pawns", "knights", "bishops", "rooks", "queens", "kings"]
 _LETTERS = ["", "", "N", "B", "R", "Q", "K"]
 
 
+#: A function that returns the squares from which the side to move's pieces of a type may move to a square, castling
+#: left out.
+Movers = Callable[[PieceType, Square], Bitboard]
+
+
 class KnownMove(Struct, frozen=True, gc=False):
     """A move with its UCI and code, which depend on no position. There are few, so each is made once."""
 
@@ -55,17 +61,25 @@ class Found(Struct, frozen=True, gc=False):
     castles: bool = False
 
 
-def find_move(board: Board, sources: bytes, text: str) -> Found:
+def movers_in(board: Board, sources: bytes) -> Movers:
+    """Return the pieces that may move, by a position's :attr:`~gmd.games.access.Access.sources`."""
+    return partial(_movers_in, board, sources)
+
+
+def _movers_in(board: Board, sources: bytes, piece_type: PieceType, target: Square) -> Bitboard:
+    return sources_of(sources, target) & board.occupied_co[board.turn] & of_type(board, piece_type)
+
+
+def find_move(board: Board, movers: Movers, text: str) -> Found:
     """Return the legal move of a text.
 
-    :param sources: the position's :attr:`~gmd.games.access.Access.sources`.
     :param text: UCI or SAN, as python-chess reads them.
     :raises IllegalMove: the text is not a legal move (a null move never is).
     :raises AmbiguousMove: the text fits several moves.
     """
     reading = _read(text) if len(text) <= MAX_TEXT else None
-    found = None if reading is None else _resolve(board, sources, reading)
-    return _found_by_chess(board, sources, text) if found is None else found
+    found = None if reading is None else _resolve(board, movers, reading)
+    return _found_by_chess(board, movers, text) if found is None else found
 
 
 class _Reading(NamedTuple):
@@ -97,38 +111,36 @@ def _read(text: str) -> _Reading | None:
     return _Reading(piece_type, origins, target, _PROMOTIONS[promotion.lower()] if promotion else None)
 
 
-def _resolve(board: Board, sources: bytes, reading: _Reading) -> Found | None:
-    """Return the move of a parsed text if exactly one in the position's access map fits; else None."""
+def _resolve(board: Board, movers_to: Movers, reading: _Reading) -> Found | None:
+    """Return the move of a parsed text if exactly one fits, castling and drops left out; else None."""
     piece_type, origins, target, promotion = reading
-    movers = sources_of(sources, target) & board.occupied_co[board.turn]
-    if piece_type is not None:
-        movers &= _of_type(board, piece_type)
+    if piece_type is None:
+        piece_type = board.piece_type_at(origins.bit_length() - 1)
+        if piece_type is None:
+            return None
+    movers = movers_to(piece_type, target)
     meant = movers & origins
     if not meant or meant & (meant - 1):
         return None
-    source = meant.bit_length() - 1
-    if piece_type is None:
-        piece_type = board.piece_type_at(source)
-        assert piece_type is not None
-        movers &= _of_type(board, piece_type)
     promotes = piece_type == chess.PAWN and target >> 3 in (0, 7)
     if promotes != (promotion is not None):
         return None
+    source = meant.bit_length() - 1
     return Found(known_move(source | target << 6 | (promotion or 0) << 12), piece_type, movers ^ meant)
 
 
-def _found_by_chess(board: Board, sources: bytes, text: str) -> Found:
+def _found_by_chess(board: Board, movers_to: Movers, text: str) -> Found:
     move = _by_chess(board, text)
     known = known_move(encode_move(move))
     piece_type = board.piece_type_at(move.from_square)
     if piece_type is None:
         return Found(known, None, 0)
-    movers = sources_of(sources, move.to_square) & board.occupied_co[board.turn] & _of_type(board, piece_type)
-    castles = piece_type == chess.KING and not movers  # the map leaves castling out
+    movers = movers_to(piece_type, move.to_square)
+    castles = piece_type == chess.KING and not movers  # which has no movers
     return Found(known, piece_type, movers & ~BB_SQUARES[move.from_square], castles)
 
 
-def _of_type(board: Board, piece_type: PieceType) -> Bitboard:
+def of_type(board: Board, piece_type: PieceType) -> Bitboard:
     """Return all pieces of a type, of both colours."""
     pieces: Bitboard = getattr(board, _SETS[piece_type])
     return pieces

@@ -13,9 +13,18 @@ from gm_protocol.endings import Cause, Ending, is_voluntary
 from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
-from gmd.games.events import AnyEvent, Created, Ended, FirstContactMade, Joined, Loaded, Moved, Sensed
+from gmd.games.events import (
+    AnyEvent,
+    Created,
+    Ended,
+    FirstContactMade,
+    Joined,
+    Loaded,
+    Moved,
+    Sensed,
+)
 from gmd.games.game import MAX_KEPT_TEXT, Game, seat_name
-from gmd.games.variants import make_game, resolve
+from gmd.games.variants import VARIANTS, make_game, resolve
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -49,6 +58,8 @@ def replay(game_id: int, events: Sequence[AnyEvent]) -> Game:
         for seq, event in enumerate(events[1:], 1):
             _check(game, event, events[seq - 1])
             game.apply(event)
+            if isinstance(event, Loaded):
+                _check_kept(game, event)
     except (_Wrong, GmError) as error:
         raise DoesNotApply(seq, str(error)) from None
     return game
@@ -119,7 +130,13 @@ def _check(game: Game, event: AnyEvent, before: AnyEvent) -> None:
 def _check_loaded(game: Game, event: Loaded) -> None:
     if game.now.ply + len(event.moves) > game.created.max_plies:
         raise _Wrong(f"more than {game.created.max_plies} moves are loaded")
-    for move, played in zip(event.moves, game.kept_moves(event.moves), strict=True):
+    if not VARIANTS[game.options.variant].loads_moves:
+        raise _Wrong(f"no game of {game.options.variant} has moves that were loaded")
+
+
+def _check_kept(game: Game, event: Loaded) -> None:
+    """Check that loaded moves, which were just applied, are written as the game keeps them."""
+    for move, played in zip(event.moves, game.moves[game.now.ply - len(event.moves) :], strict=True):
         if played != move:
             raise _Wrong(f"move: {move!r} would be kept as {played!r}")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gm_protocol.errors import AmbiguousMove, IllegalMove
 from gmd.games.access import access
-from gmd.games.moves import find_move
+from gmd.games.moves import find_move, movers_in
 from gmd.games.position import pack
 from tests.games.strategies import boards
 
@@ -49,7 +49,7 @@ def readings(board: Board, text: str) -> set[str]:
 
 def found_by_us(board: Board, text: str) -> set[str]:
     try:
-        return {find_move(board, access(board).sources, text).known.uci}
+        return {find_move(board, movers_in(board, access(board).sources), text).known.uci}
     except AmbiguousMove:
         return {AMBIGUOUS}
     except IllegalMove:
@@ -116,7 +116,7 @@ def test_spellings_of_legal_moves_and_similar_texts_are_read_as_by_python_chess(
 def test_null_move_is_refused_as_a_null_move(text: str) -> None:
     board = Board("4k3/8/8/8/8/8/4K3/R6R b - - 0 1")
     with pytest.raises(IllegalMove) as refused:
-        find_move(board, access(board).sources, text)
+        find_move(board, movers_in(board, access(board).sources), text)
     assert str(refused.value) == f"move: '{text}' is a null move: in chess black must move"
 
 
