@@ -413,7 +413,8 @@ class ChessVariant(Variant):
         header = headers.get("FEN")
         if header is None:
             return request.fen
-        normal = self.read(header).fen()
+        fitting = self._without_misfits(header)
+        normal = self.read(fitting).fen()
         if request.fen is not None and self.read(request.fen).fen() != normal:
             raise BadRequest(f"fen: {quote(request.fen)} contradicts the PGN's FEN header {quote(header)}")
         if given and request.fen is None:
@@ -421,7 +422,18 @@ class ChessVariant(Variant):
             raise BadRequest(
                 f"{given[0]}: {value} contradicts the PGN's FEN header, which gives the start position; leave it out"
             )
-        return header
+        return fitting
+
+    def _without_misfits(self, fen: str) -> str:
+        """Return the FEN of a PGN without castling rights and an en passant square that do not fit its pieces.
+
+        :raises BadPosition: it does not parse.
+        """
+        board = _parse(fen, self.family_in(fen))
+        board.castling_rights = board.clean_castling_rights()
+        if board.status() & chess.STATUS_INVALID_EP_SQUARE:
+            board.ep_square = None
+        return board.fen(shredder=board.chess960, en_passant="fen")
 
     def _given(self, request: NewGame) -> list[str]:
         """Return the names of the request's fields that choose the start position."""
@@ -446,7 +458,9 @@ class Standard(ChessVariant):
     title = ""
     heading = abbreviation = "Chess"
     pgn_name = "Standard"
-    pgn_aliases = frozenset({"chess", "classical", "normal", "from position"})
+    pgn_aliases = frozenset(
+        {"chess", "classical", "normal", "illegal", "from position", "wild/8a", *(f"wild/{n}" for n in range(9))}
+    )
     family = Family.STANDARD
     draw_rule = "claimed"
 
@@ -486,7 +500,7 @@ class Crazyhouse(ChessVariant):
     title = "crazyhouse"
     heading = abbreviation = "Crazyhouse"
     pgn_name = "Crazyhouse"
-    pgn_aliases = frozenset({"crazy house", "house", "zh"})
+    pgn_aliases = frozenset({"crazy house", "crazyhouse960", "house", "zh"})
     family = Family.CRAZYHOUSE
     drops = True
 
@@ -494,8 +508,8 @@ class Crazyhouse(ChessVariant):
         return Family.CRAZYHOUSE if number in (None, CLASSICAL) else Family.CRAZYHOUSE960
 
     def family_in(self, fen: str) -> Family:
-        bad_rights = _parse(fen, Family.CRAZYHOUSE).status() & chess.STATUS_BAD_CASTLING_RIGHTS
-        return Family.CRAZYHOUSE960 if bad_rights or names_rooks(fen) else Family.CRAZYHOUSE
+        only_960 = _parse(fen, Family.CRAZYHOUSE).has_chess960_castling_rights()
+        return Family.CRAZYHOUSE960 if only_960 or names_rooks(fen) else Family.CRAZYHOUSE
 
 
 STANDARD, CHESS960, CRAZYHOUSE = Standard(), Chess960(), Crazyhouse()

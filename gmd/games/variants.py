@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 
+import chess
+
 from gm_protocol.endings import Cause, Victory
 from gm_protocol.errors import BadPgn, BadRequest, quote
 from gm_protocol.messages import GameOptions, NewGame
@@ -68,15 +70,26 @@ def resolve(request: NewGame, headers: Mapping[str, str], drawn: int, *, strict:
 
 
 def _variant_of(request: NewGame, headers: Mapping[str, str]) -> Variant:
-    asked, header = request.variant, headers.get("Variant")
-    if header is None or (asked is not None and not VARIANTS[asked].loads_moves):
-        return VARIANTS[asked or "standard"]
-    variant = named_in_pgn(header)
+    """Return the variant that a request asks for. A header Standard decides nothing: programs write it to any game."""
+    asked, header = request.variant, headers.get("Variant", "")
+    if asked is not None and not VARIANTS[asked].loads_moves:
+        return VARIANTS[asked]
+    variant = STANDARD if header in ("", "?", "-") else named_in_pgn(header)
     if variant is None:
         loading = ", ".join(name for name, variant in VARIANTS.items() if variant.loads_moves)
         raise BadPgn(f"pgn: its Variant header {quote(header)} is none of {loading}")
     if not variant.loads_moves:
         raise BadPgn(f"pgn: its Variant header is {quote(header)}, and {variant.no_pgn}")
+    if variant is STANDARD:
+        return VARIANTS[asked] if asked is not None else CHESS960 if _castles_as_960(headers) else STANDARD
     if asked not in (None, variant.name):
         raise BadRequest(f"variant: {asked!r} contradicts the PGN's Variant header {quote(header)}")
     return variant
+
+
+def _castles_as_960(headers: Mapping[str, str]) -> bool:
+    """Return whether a PGN's FEN has castling rights that only Chess960 has, as python-chess finds them."""
+    try:
+        return chess.Board(headers.get("FEN", chess.STARTING_FEN)).has_chess960_castling_rights()
+    except ValueError:  # the variant's reading of it says why
+        return False

@@ -159,6 +159,65 @@ async def test_variant_header_sets_the_variant(client: Client, header: str, vari
     assert (await new_table(client, pgn=pgn, variant=variant)).options["variant"] == variant
 
 
+@pytest.mark.parametrize(
+    ("header", "variant"),
+    [
+        *((name, "standard") for name in ("", "?", "Illegal", "Normal", "wild/0", "Wild/5", "wild/8a")),
+        ("Crazyhouse960", "crazyhouse"),
+    ],
+)
+async def test_names_that_other_programs_write_set_the_variant(client: Client, header: str, variant: str) -> None:
+    assert (await new_table(client, pgn=f'[Variant "{header}"]\n\n1. e4 e5')).options["variant"] == variant
+
+
+#: A start position of Chess960, and the classical one after castling became impossible.
+START_960 = "nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w KQkq - 0 1"
+
+
+@pytest.mark.parametrize(
+    "header", ["", '[Variant "Standard"]\n', '[Variant "From Position"]\n', '[Variant "wild/5"]\n']
+)
+@pytest.mark.parametrize("fen", [START_960, START_960.replace("KQkq", "GBgb"), START_FEN])
+async def test_castling_rights_of_the_fen_header_make_the_game_chess960_as_in_python_chess(
+    client: Client, header: str, fen: str
+) -> None:
+    pgn = f'{header}[FEN "{fen}"]\n\n*'
+    read = chess.pgn.read_headers(io.StringIO(pgn))
+    assert read is not None
+    board = read.board()
+    options = (await new_table(client, pgn=pgn)).options
+    assert options["variant"] == ("chess960" if board.chess960 else "standard")
+    assert options["fen"] == board.fen(shredder=board.chess960)
+
+
+async def test_variant_of_the_request_wins_over_a_header_that_says_standard(client: Client) -> None:
+    pgn = f'[Variant "Standard"]\n[FEN "{START_960}"]\n\n1. e4 e5'
+    table = await new_table(client, pgn=pgn, variant="standard")
+    assert (table.options["variant"], table.state["start_fen"].split()[2]) == ("standard", "-")
+    table = await new_table(client, pgn='[Variant "Standard"]\n\n1. e4 e5', variant="chess960")
+    assert (table.options["variant"], table.state["start_fen"].split()[2]) == ("chess960", "HAha")
+
+
+@pytest.mark.parametrize(
+    ("variant", "given", "kept"),
+    [
+        ("Standard", "4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"),
+        ("Chess960", "4k3/8/8/8/8/8/8/4K2R w HAha - 0 1", "4k3/8/8/8/8/8/8/4K2R w H - 0 1"),
+        ("Crazyhouse", "4k3/8/8/8/8/8/8/4K2R[Q] w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K2R[Q] w K - 0 1"),
+        ("Standard", "4k3/8/8/3P4/8/8/8/4K3 w - e6 0 1", "4k3/8/8/3P4/8/8/8/4K3 w - - 0 1"),
+        ("Standard", "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1", "4k3/8/8/3Pp3/8/8/8/4K3 w - e6 0 1"),
+    ],
+)
+async def test_rights_that_do_not_fit_are_dropped_from_a_fen_header_and_refused_in_a_request(
+    client: Client, variant: str, given: str, kept: str
+) -> None:
+    table = await new_table(client, pgn=f'[Variant "{variant}"]\n[FEN "{given}"]\n\n*')
+    assert table.state["start_fen"] == kept
+    if given != kept:
+        reply = await refused_game(client, variant=variant.lower(), fen=given)
+        assert reply["code"] == "bad_position"
+
+
 async def test_fen_header_sets_the_start_position(client: Client) -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 b - - 5 40"
     for setup in ("", '[SetUp "1"]\n'):
