@@ -10,16 +10,17 @@ import io
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, NamedTuple, ParamSpec
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from gm_protocol.choices import with_choices
 from gm_protocol.endings import Result, Termination, read_ending, result_of, termination_of
-from gm_protocol.errors import GmError, quote
-from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame
+from gm_protocol.errors import BadPgn, GmError, quote
+from gm_protocol.messages import FIRST_REGISTERED, LAST_REGISTERED, NewGame, Variant
 from gmd.archive.games import BadGame, FileGame, restored
 from gmd.archive.recon_records import read_recon_game
 from gmd.event_log.reading import StoredGame, Unreadable
@@ -29,7 +30,8 @@ from gmd.games.chess import CLASSICAL
 from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.moves import NULL_MOVES
-from gmd.games.notation import MAX_GAME_CHARS, PgnText, read_pgn, run_through, split_pgn
+from gmd.games.notation import run_through
+from gmd.games.pgn_text import PgnGame, PgnText, check_is_text, pgn_games
 from gmd.games.replay import DoesNotApply, replay
 from gmd.games.variants import make_game, resolve
 from gmd.games.views import full_pgn
@@ -117,11 +119,16 @@ def _checked_end(line: GameLine, game: Game) -> float | None:
         raise BadGame(f"ended: {line.ended!r} is not a time such as 2026-11-21T04:41:00Z") from None
 
 
-class Seats(NamedTuple):
-    """The players of seats for which a PGN names no player id."""
+class ImportOptions(NamedTuple):
+    """What the operator says of the games of a file."""
 
+    #: The players of seats for which a game names no player id.
     white: int | None = None
     black: int | None = None
+    #: The variant of PGN games that name none.
+    variant: Variant | None = None
+    #: Whether a PGN game with an illegal move is imported up to it.
+    partial: bool = False
 
 
 def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
@@ -138,28 +145,39 @@ def write_pgn_game(stored: StoredGame, names: Mapping[int, str]) -> bytes:
     return f"{full_pgn(game, names.get)}\n".encode()
 
 
-def read_pgn_game(text: str, seats: Seats) -> FileGame:
+def read_pgn_game(found: PgnGame, given: ImportOptions) -> FileGame:
     """Return the game at the end of a PGN's main line; it may be continued unless its last position ends it.
 
     A main line with a null move is read up to that move, and without its result.
 
     :raises BadGame: it cannot be loaded.
     """
-    if len(text) > MAX_GAME_CHARS:
-        raise BadGame(f"it is longer than {MAX_GAME_CHARS} characters")
     now = time.time()
     try:
-        pgn, left_out = _without_null_moves(run_through(read_pgn(text, FORMER_MAX_PLIES)))
-        white = _player("White", pgn.headers, seats.white)
-        black = _player("Black", pgn.headers, seats.black)
-        request = NewGame(player_white=white, player_black=black, pgn=text)
-        options = resolve(request, pgn.headers, CLASSICAL, strict=False)
-        created = Created(white, black, options, write_time(now), pgn.result)
+        pgn, left_out = _without_null_moves(found.read())
+        created = _created(pgn, given, now)
         game = make_game(created)
-        events: list[AnyEvent] = [created, *run_through(game.load(pgn.moves))]
+        try:
+            loaded = run_through(game.load(pgn.moves))
+        except BadPgn as error:
+            if not given.partial or not (played := game.now.ply):
+                raise
+            left_out = f"its moves from ply {played} on are left out: {error}"
+            created = structs.replace(created, result_header=None)
+            game = make_game(created)
+            loaded = run_through(game.load(pgn.moves[:played]))
     except GmError as error:
         raise BadGame(str(error)) from None
-    return FileGame(restored(game, events, now if game.over else None), left_out)
+    return FileGame(restored(game, [created, *loaded], now if game.over else None), left_out)
+
+
+def _created(pgn: PgnText, given: ImportOptions, now: float) -> Created:
+    """Return the event that creates a game of a PGN."""
+    white = _player("White", pgn.headers, given.white)
+    black = _player("Black", pgn.headers, given.black)
+    request = NewGame(player_white=white, player_black=black, variant=given.variant, pgn="")
+    options = resolve(request, pgn.headers, CLASSICAL, strict=False)
+    return Created(white, black, options, write_time(now), pgn.result)
 
 
 def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
@@ -179,19 +197,25 @@ def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
 def _player(seat: str, headers: Mapping[str, str], otherwise: int | None) -> int:
     """Return the player of a seat: the id in its header, or else the player that the operator names.
 
-    If our own tag accompanies the header, the header is a registered player's name, whatever it looks like.
+    If our own tag accompanies the header, the header is a name, whatever it looks like, and the tag has the id.
     """
     header = headers.get(seat, "?")
-    try:
-        player = int(header if f"Gmd{seat}" not in headers else "")
-    except ValueError:
+    player = _id_in(headers.get(f"Gmd{seat}", header))
+    if player is None or (f"Gmd{seat}" in headers and FIRST_REGISTERED <= player <= LAST_REGISTERED):
         if otherwise is None:
             message = f"{seat}: {quote(header)} is not a player id; give --{seat.lower()} ID for this seat's player"
-            raise BadGame(message) from None
+            raise BadGame(message)
         player = otherwise
     if not -(2**63) <= player < 2**63 or FIRST_REGISTERED <= player <= LAST_REGISTERED:
         raise BadGame(f"{seat}: {player} is not an id that an unregistered player may have")
     return player
+
+
+def _id_in(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 _P = ParamSpec("_P")
@@ -214,7 +238,9 @@ def format_of(file: Path) -> Format | None:
     return {".pgn": "pgn", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "reconchess"}.get(file.suffix.lower())  # type: ignore[return-value]
 
 
-def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int], None]) -> Iterator[FoundGame]:
+def read_games(
+    file: Path, written: Format, given: ImportOptions, advance: Callable[[int], None]
+) -> Iterator[FoundGame]:
     """Yield the games of a file.
 
     :param advance: called with the number of bytes read since the last call.
@@ -228,10 +254,21 @@ def read_games(file: Path, written: Format, seats: Seats, advance: Callable[[int
         elif written == "reconchess":
             content = opened.read(MAX_LINE + 1)
             advance(len(content))
-            yield FoundGame(str(file), _tried(_read_record, content, seats))
+            yield FoundGame(str(file), _tried(_read_record, content, given))
         else:
-            for number, text in enumerate(split_pgn(_decoded(opened, advance)), 1):
-                yield FoundGame(f"{file}, game {number}", _tried(read_pgn_game, text, seats))
+            yield from _read_pgn_file(file, opened, given, advance)
+
+
+def _read_pgn_file(
+    file: Path, opened: BufferedReader, given: ImportOptions, advance: Callable[[int], None]
+) -> Iterator[FoundGame]:
+    try:
+        check_is_text(opened.peek(4))
+    except BadPgn as error:
+        yield FoundGame(str(file), BadGame(str(error)))
+        return
+    for number, game in enumerate(pgn_games(_decoded(opened, advance), FORMER_MAX_PLIES), 1):
+        yield FoundGame(f"{file}, game {number}", _tried(read_pgn_game, game, given))
 
 
 class _Numbered(Struct):
@@ -262,10 +299,10 @@ def _read_line(line: bytes | None) -> FileGame:
     return FileGame(read_line(line))
 
 
-def _read_record(content: bytes, seats: Seats) -> FileGame:
+def _read_record(content: bytes, given: ImportOptions) -> FileGame:
     if len(content) > MAX_LINE:
         raise BadGame(f"it is longer than {MAX_LINE} bytes")
-    return read_recon_game(content.decode("utf-8", "replace"), seats)
+    return read_recon_game(content.decode("utf-8", "replace"), (given.white, given.black))
 
 
 def _lines(file: BinaryIO, advance: Callable[[int], None]) -> Iterator[bytes | None]:

@@ -16,9 +16,13 @@ from gmd.event_log.directory import DataError
 from gmd.event_log.opening import open_store
 
 if TYPE_CHECKING:
-    from gmd.archive.files import Format, FoundGame, Seats
+    from gm_protocol.messages import Variant
+    from gmd.archive.files import Format, FoundGame, ImportOptions
     from gmd.archive.games import Importer
     from gmd.event_log.sql import SqlStore
+
+#: The variants whose games PGN may hold; the names are those of the wire, which this module does not import for --help.
+_LOADABLE = ("standard", "chess960", "crazyhouse")
 
 
 @click.command("import")
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
 @click.option("--new-ids", is_flag=True, help="Give a game a new id if another game has its id.")
 @click.option("--white", type=int, metavar="ID", help="Player for White in games whose White is not a player's id.")
 @click.option("--black", type=int, metavar="ID", help="Player for Black in games whose Black is not a player's id.")
+@click.option(
+    "--variant", type=click.Choice(_LOADABLE), help="The variant of PGN games that name none, or only 'Standard'."
+)
+@click.option("--partial", is_flag=True, help="Import a PGN game with an illegal move up to that move.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def import_(
     data: str | None,
@@ -38,6 +46,8 @@ def import_(
     new_ids: bool,
     white: int | None,
     black: int | None,
+    variant: Variant | None,
+    partial: bool,
     files: Sequence[Path],
 ) -> None:
     """\b
@@ -55,22 +65,23 @@ def import_(
     wholly or not at all.
 
     A game that cannot be imported is reported with its place in the file, and the others are imported. A PGN game with
-    a null move is imported up to that move.
+    a null move is imported up to that move, and one with an illegal move where --partial is given.
 
     The exit status is 0 if all was imported; 1 if a game or a part of one could not be imported; 2 if there were games
     and none could be imported.
     """
-    from gmd.archive.files import Seats
+    from gmd.archive.files import ImportOptions
 
+    given = ImportOptions(white, black, variant, partial)
     if any(_is_whole(one) for one in files):
-        if len(files) > 1 or written is not None or new_ids or white is not None or black is not None:
-            raise click.UsageError("a whole log is imported alone, without --format, --new-ids, --white and --black")
+        if len(files) > 1 or written is not None or new_ids or given != ImportOptions():
+            raise click.UsageError("a whole log is imported alone, without options that say how to read games")
         _import_whole(storage(data, database, file), files[0])
         return
     chosen = [(one, _format(one, written)) for one in files]
     try:
         with open_store(*storage(data, database, file)) as store:
-            status = _import(store, chosen, Seats(white, black), new_ids)
+            status = _import(store, chosen, given, new_ids)
     except DataError as error:
         raise Unusable(str(error)) from None
     sys.exit(status)
@@ -118,7 +129,7 @@ def _format(file: Path, written: Format | None) -> Format:
     return found
 
 
-def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats, new_ids: bool) -> int:
+def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], given: ImportOptions, new_ids: bool) -> int:
     """Import the games of the files, and return the exit status."""
     from sqlalchemy.exc import DBAPIError
 
@@ -130,7 +141,7 @@ def _import(store: SqlStore, files: Sequence[tuple[Path, Format]], seats: Seats,
         importer = Importer(store, _first_new_id(store, files, new_ids), may_renumber=new_ids)
         with progress_bar("Reading games", sum(file.stat().st_size for file, _ in files)) as advance:
             for file, written in files:
-                for found in read_games(file, written, seats, advance):
+                for found in read_games(file, written, given, advance):
                     done[_add(importer, found, is_new=written != "jsonl")] += 1
             importer.flush()
     except OSError as error:

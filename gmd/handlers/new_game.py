@@ -13,7 +13,7 @@ from gm_protocol.state import COLOR_NAMES, Color
 from gmd.event_log.utc import write_now
 from gmd.games.events import AnyEvent, Created
 from gmd.games.game import Game
-from gmd.games.notation import PgnText, read_pgn
+from gmd.games.pgn_text import PgnText, read_pgn
 from gmd.games.variants import VARIANTS, make_game, resolve
 from gmd.games.views import Viewer
 from gmd.handlers.context import PendingReply, RequestContext
@@ -94,7 +94,7 @@ async def _build(request: NewGame, context: RequestContext) -> tuple[Game, list[
     :raises TooMany: the request has a PGN, and its address has used up its budget.
     """
     if request.pgn is None:
-        return _begun(request, PgnText({}, [], None), context)
+        return _begun(request, PgnText({}, [], None, {}), context)
     limits, cpu_queue, peer = context.services.limits, context.services.arbiter.cpu_queue, context.session.peer
     if len(request.pgn) > limits.max_pgn:
         long = f"pgn: {len(request.pgn)} characters are more than {limits.max_pgn}, the server's max_pgn"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gmd.archive.files import Seats, read_games, write_line, write_pgn_game
+from gmd.archive.files import ImportOptions, read_games, write_line, write_pgn_game
 from gmd.archive.games import BadGame, Importer
 from gmd.event_log.checking import problem_of
 from gmd.event_log.interface import TokenUse
@@ -90,7 +90,7 @@ def imported(store: SqliteStore, file: Path) -> list[object]:
     """Return what the importer did with each game of a file."""
     importer = Importer(store, 100)
     found: list[object] = []
-    for where, game in read_games(file, "jsonl", Seats(), lambda _: None):
+    for where, game in read_games(file, "jsonl", ImportOptions(), lambda _: None):
         assert not isinstance(game, BadGame), (where, game)
         found.append(importer.add(game.game))
     importer.flush()
@@ -105,7 +105,7 @@ def test_game_written_as_pgn_is_read_with_the_same_moves(history: History) -> No
         (stored,) = LogReader(log.engine).games(GameFilter())
         file = Path(directory) / "games.pgn"
         file.write_bytes(write_pgn_game(stored, {}) * 2)
-        games = list(read_games(file, "pgn", Seats(0, 0), lambda _: None))
+        games = list(read_games(file, "pgn", ImportOptions(0, 0), lambda _: None))
         log.engine.dispose()
     assert [where for where, _ in games] == [f"{file}, game {number}" for number in (1, 2)]
     for _, game in games:

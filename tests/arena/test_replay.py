@@ -183,10 +183,16 @@ def test_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     [
         ("a.pgn", "1. e4 e5 *\n\n1. d4 *\n", "holds 2 games: choose one with --game (1, 2)"),
         ("a.pgn", "1. Ke3 *\n", "holds no game: it has neither a legal move nor a PGN tag (1. Ke3 is illegal)"),
-        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is not a game: expected 8 rows in position part of fen: '8'"),
-        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "neither a legal move nor a PGN tag"),
+        ("a.pgn", '[FEN "8"]\n\n1. e4 *\n', "is not a game: fen: '8' cannot be read: expected 8 rows"),
+        ("a.pgn", '[Variant "Atomic"]\n[FEN "8"]\n\n1. e4 *\n', "is not a game: expected 8 rows"),
+        ("a.pgn", '[Variant "Go"]\n\n1. e4 *\n', "is not a game: unsupported variant: Go"),
+        ("a.pem", "-----BEGIN KEY-----\nMIIh2\n-----END KEY-----\n", "is not a game: 1. -----BEGIN is not a move"),
         ("a.pgn", "", "holds no game"),
-        ("a.pgn", "Dear Sir, this is a letter.\n", "holds no game: it has neither a legal move nor a PGN tag"),
+        (
+            "a.pgn",
+            "Dear Sir, this is a letter.\n",
+            "is not a game: pgn: line 1: ', this is a letter.' is neither a move",
+        ),
         ("a.json", '{"type": "Game"}', 'it is not a JSON object of type "GameHistory"'),
         ("a.jsonl", open_line(["e4"]).replace("e2e4", "e2e5"), "event 1 does not apply"),
     ],
@@ -239,7 +245,7 @@ def test_missing_game_is_reported(blind: Path, tmp_path: Path) -> None:
         ("12", "--server", "127.0.0.1:1"): "",
     }.items():
         done = CliRunner().invoke(replay, arguments)
-        assert done.exit_code == 1
+        assert done.exit_code == 2
         assert reason in done.output
     for file, reason in {"x": "x: No such file or directory", str(path): "holds no certificate in PEM"}.items():
         done = CliRunner().invoke(replay, ["12", "--tls", "--ca", file])
@@ -264,7 +270,7 @@ def test_games_of_a_daemon_are_shown(daemon_process: Served) -> None:
         blind_id = client.new_game(1, 2, variant="rbc", clock=None)["game_id"]
         client.sense(blind_id, "e7", player=1)
         hidden = CliRunner().invoke(replay, [str(blind_id), *where])
-        assert hidden.exit_code == 1
+        assert hidden.exit_code == 2
         assert "its history is shown once it is over" in hidden.output
         client.move(blind_id, "e2e4", player=1)
         client.end_game(blind_id, "resignation_white", player=1)

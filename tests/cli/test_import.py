@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -238,6 +239,61 @@ def test_game_with_a_null_move_is_imported_up_to_that_move(tmp_path: Path) -> No
         "1. d4 d5 *",
         "1. c4 1-0",
     ]
+
+
+def test_game_with_an_illegal_move_is_imported_up_to_it_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_text("1. e4 e5 2. Ke3 Nc6 1-0\n\n1. Ke2 *\n\n1. d4 Sf6 *\n\n1. c4 -- *\n\n1. f4 ~ *\n")
+    wrong = [
+        f"{file}, game 1: its moves from ply 2 on are left out: pgn: at 2. (ply 2): move: 'Ke3' is not legal for white "
+        "in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
+        f"{file}, game 2: pgn: at 1. (ply 0): move: 'Ke2' is not legal for white in "
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+        f"{file}, game 3: its moves from ply 1 on are left out: pgn: at 1... (ply 1): move: 'Sf6' is neither SAN (Nf3) "
+        "nor UCI (g1f3)",
+        f"{file}, game 4: its moves from ply 1 on are left out: '--' is a null move, which chess does not have",
+        f"{file}, game 5: pgn: line 9: '~ *' is neither a move nor anything else of PGN",
+    ]
+    assert import_pgn(tmp_path / "a", "--white", 1, "--black", 2, "--partial", file) == (
+        1,
+        "Imported 3 games, 3 only in part, 2 games could not be imported\n",
+        joined(wrong),
+    )
+    out = gmd("export", "--data", tmp_path / "a", "--status", "all").out
+    assert [line for line in out.splitlines() if line.startswith("1.")] == ["1. e4 e5 *", "1. d4 *", "1. c4 *"]
+    ran = import_pgn(tmp_path / "b", "--white", 1, "--black", 2, file)
+    assert (ran.status, ran.out) == (
+        1,
+        "Imported 1 game, 1 only in part, 4 games could not be imported\n",
+    )
+
+
+def test_variant_of_games_that_name_none_is_an_option(tmp_path: Path) -> None:
+    file, data = tmp_path / "games.pgn", tmp_path / "data"
+    file.write_text('1. e4 d5 2. exd5 Qxd5 3. P@e4 *\n\n[Variant "Chess960"]\n\n1. e4 *\n\n[Variant "Standard"]\n\n*\n')
+    ran = import_pgn(data, "--white", 1, "--black", 2, "--variant", "crazyhouse", file)
+    assert ran == (
+        1,
+        "Imported 2 games, 1 game could not be imported\n",
+        f"{file}, game 2: variant: 'crazyhouse' contradicts the PGN's Variant header 'Chess960'\n",
+    )
+    lines = [json.loads(line) for line in export_again(data).splitlines()]
+    assert [line["events"][0]["options"]["variant"] for line in lines] == ["crazyhouse"] * 2
+
+
+@pytest.mark.parametrize(
+    ("encoded", "advice"),
+    [
+        ("1. e4 *".encode("utf-16"), "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+        ('[Event "a"]\n\n1. e4 *'.encode("utf-16-be"), "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+        (gzip.compress(b"1. e4 *"), "is compressed: unpack it with gunzip"),
+    ],
+)
+def test_file_that_is_no_text_is_refused_by_what_it_is(encoded: bytes, advice: str, tmp_path: Path) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_bytes(encoded)
+    ran = import_pgn(tmp_path / "data", "--white", 1, "--black", 2, file)
+    assert (ran.status, ran.err) == (2, f"{file}: pgn: the file {advice}\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""In files of many games each game is found, whatever the others look like."""
+"""In files of many games each game is found, whatever the others look like, and nothing else is a game."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gm_protocol.errors import BadPgn
-from gmd.games.notation import MAX_GAME_CHARS, PgnText, read_pgn, split_pgn
+from gmd.games import pgn_text
+from gmd.games.notation import run_through
+from gmd.games.pgn_text import PgnGame, PgnText, pgn_games, read_pgn
 from tests.games.test_real_games import GAMES, SIX_GAMES, split
 
 
+def games_in(text: str) -> list[PgnGame]:
+    return list(pgn_games(text.splitlines(keepends=True), 1_000))
+
+
 def games_of(text: str) -> list[str]:
-    return list(split_pgn(text.splitlines(keepends=True)))
+    return [game.text for game in games_in(text)]
 
 
 def read(text: str) -> PgnText:
-    steps = read_pgn(text, 1_000)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            found: PgnText = stop.value
-            return found
+    return run_through(read_pgn(text, 1_000))
 
 
 def test_real_file_is_split_into_its_games() -> None:
@@ -31,15 +31,15 @@ def test_real_file_is_split_into_its_games() -> None:
 
 def test_real_games_are_found_in_any_file() -> None:
     text = "\n\n".join(GAMES.values())
-    assert [read(game) for game in games_of(text)] == [read(game) for game in GAMES.values()]
+    assert [game.read() for game in games_in(text)] == [read(game) for game in GAMES.values()]
 
 
 CASES: dict[str, tuple[str, list[str]]] = {
     "nothing": ("\n  \n% a line for programs\n; a comment\n", []),
     "headers alone": ('[White "1"]\n', ['[White "1"]\n']),
     "two without headers": ("1. e4 1-0\n1. d4 0-1\n", ["1. e4 1-0\n", "1. d4 0-1\n"]),
-    "two in a line": ("1. e4 1-0 1. d4 0-1", ["1. e4 1-0 1. ", "d4 0-1"]),
-    "empty lines between moves": ("1. e4\n\n1... e5 *\n\n1. d4 *", ["1. e4\n\n1... e5 *\n\n1. ", "d4 *"]),
+    "two in a line": ("1. e4 1-0 1. d4 0-1", ["1. e4 1-0 ", "1. d4 0-1"]),
+    "empty lines between moves": ("1. e4\n\n1... e5 *\n\n1. d4 *", ["1. e4\n\n1... e5 *\n\n", "1. d4 *"]),
     "a result as all moves": ('[White "1"]\n\n*\n\n[White "2"]\n\n*\n', ['[White "1"]\n\n*\n\n', '[White "2"]\n\n*\n']),
     "no empty line between": (
         '[White "1"]\n1. e4\n[White "2"]\n1. d4\n',
@@ -58,24 +58,65 @@ CASES: dict[str, tuple[str, list[str]]] = {
         '[Event "a"]\n\n1. e4 (1. d4 *\n\n[Event "b"]\n\n1. d4 *\n',
         ['[Event "a"]\n\n1. e4 (1. d4 *\n\n', '[Event "b"]\n\n1. d4 *\n'],
     ),
-    "a variation closed twice": ("1. e4 ) *\n1. d4 *", ["1. e4 ) *\n1. ", "d4 *"]),
+    "a variation closed twice": ("1. e4 ) *\n1. d4 *", ["1. e4 ) *\n", "1. d4 *"]),
     "nonsense": ('[Event "a"]\n\n~~~\n\n[Event "b"]\n\n*\n', ['[Event "a"]\n\n~~~\n\n', '[Event "b"]\n\n*\n']),
+    "a section with a line that is no tag": (
+        '[Event "a"]\n[Round 3]\n[White "b"]\n\n1. e4 *\n',
+        ['[Event "a"]\n[Round 3]\n[White "b"]\n\n1. e4 *\n'],
+    ),
+    "a section that begins with a line that is no tag": (
+        '1. e4 *\n\n[Event: a]\n[White "b"]\n\n1. d4 *\n\n[x]\n[White "c"]\n\n*',
+        ["1. e4 *\n\n", '[Event: a]\n[White "b"]\n\n1. d4 *\n\n', '[x]\n[White "c"]\n\n*'],
+    ),
+    "tags only": (
+        '[Event "a"]\n[Site "x"]\n\n[Event "b"]\n\n[Site "y"]\n[Event "c"]\n\n[Event "d"]\n\n*\n',
+        ['[Event "a"]\n[Site "x"]\n\n', '[Event "b"]\n\n', '[Site "y"]\n[Event "c"]\n\n', '[Event "d"]\n\n*\n'],
+    ),
+    "no tags and no results": ("1. e4 c5\n\n1. d4 d5\n1. c4\n", ["1. e4 c5\n\n", "1. d4 d5\n", "1. c4\n"]),
+    "moves of Black in lines of their own": ("1. e4\n1... e5\n1. ... e5\n*", ["1. e4\n1... e5\n1. ... e5\n*"]),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_file_is_split_at_the_end_of_each_game(name: str) -> None:
     text, games = CASES[name]
-    found = games_of(text)
-    assert "".join(found) == ("" if not games else text)
-    assert [game.replace("1. ", "").split() for game in found] == [game.replace("1. ", "").split() for game in games]
+    assert games_of(text) == games
 
 
-def test_too_long_game_is_cut_without_affecting_the_next() -> None:
-    long = "1. e4 {" + "x" * 1_000 + "}\n"
-    found = games_of(long * (MAX_GAME_CHARS // 500) + '*\n\n[Event "b"]\n\n1. d4 *\n')
-    assert MAX_GAME_CHARS < len(found[0]) < MAX_GAME_CHARS + 2_000
-    assert found[1:] == ['[Event "b"]\n\n1. d4 *\n']
+def test_files_that_were_joined_are_read_as_each_alone() -> None:
+    text = '\ufeff[Event "a"]\n\n1. e4 *\ufeff[Event "b"]\n\n1. d4\n\x1a\ufeff[Event "c"]\n\n1. c4\x1a'
+    assert [game.read().moves for game in games_in(text)] == [["e4"], ["d4"], ["c4"]]
+
+
+def test_no_tag_of_a_game_of_tags_only_reaches_the_next() -> None:
+    text = (
+        '[Event "a"]\n[Variant "Crazyhouse"]\n\n[Event "b"]\n[Site "c"]\n\n[Site "d"]\n[FEN "x"]\n\n[FEN "y"]\n\n1. e4'
+    )
+    assert [game.read().headers for game in games_in(text)] == [
+        {"Event": "a", "Variant": "Crazyhouse"},
+        {"Event": "b", "Site": "c"},
+        {"Site": "d", "FEN": "x"},
+        {"FEN": "y"},
+    ]
+
+
+def test_errors_give_the_line_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_text, "BLOCK_CHARS", 40)
+    text = '[Event "a"]\n\n1. e4 *\n\n' * 5 + '[Event "b"]\n\n1. e4 \u2658f6 *\n\n' + '[Event "c"]\n\n1. d4 *\n'
+    *_, bad, last = games_in(text)
+    assert str(bad.reading) == "pgn: line 23: '\u2658f6 *' is neither a move nor anything else of PGN"
+    assert last.read().moves == ["d4"]
+
+
+def test_too_long_game_is_refused_without_affecting_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_text, "BLOCK_CHARS", 100)
+    monkeypatch.setattr(pgn_text, "MAX_GAME_CHARS", 1_000)
+    long = '[Event "a"]\n\n2. ' + "e4 {x}\n" * 1_000 + "*\n"
+    found = games_in(f'[Event "a"]\n\n*\n\n{long}\n[Event "b"]\n\n1. d4 ~ *\n')
+    assert str(found[1].reading) == "pgn: the game has more than 1000 characters"
+    assert found[2].text == '[Event "b"]\n\n1. d4 ~ *\n'
+    assert str(found[2].reading).startswith("pgn: line 1011: ")
+    assert len(found) == 3
 
 
 pieces = st.sampled_from(
@@ -90,6 +131,8 @@ pieces = st.sampled_from(
         "{\n",
         "}",
         '[White "1"]\n',
+        '[Event "1"]\n',
+        "[Round 3]\n",
         '[Round "b{"]\n',
         "\n\n",
         "; 1-0 {\n",
@@ -98,18 +141,28 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=25).map("".join))
-def test_no_split_game_is_refused_for_containing_several(text: str) -> None:
-    """A text that can be read as a single game is split into exactly that game."""
-    found = games_of(text)
-    assert [refusal for game in found if "games; send one" in (refusal := refused(game))] == []
-    if found and not refused(text):
-        assert [read(game) for game in found] == [read(text)]
+def test_text_and_file_are_read_the_same(text: str) -> None:
+    """A text of one game is read as the file's only game, one of several is refused with their number or an error."""
+    found = games_in(text)
+    alone = refusal_or_game(text)
+    if isinstance(alone, PgnText):
+        assert [game.read() for game in found] == ([alone] if found else [])
+    elif "games; send one" not in alone:
+        assert alone in {str(game.reading) for game in found}
+    else:
+        assert alone == f"pgn: holds {len(found)} games; send one game at a time"
 
 
-def refused(text: str) -> str:
-    """Return the refusal of a text, or an empty text."""
+def refusal_or_game(text: str) -> PgnText | str:
     try:
-        read(text)
+        return read(text)
     except BadPgn as error:
         return str(error)
-    return ""
+
+
+@given(st.lists(pieces, max_size=60).map("".join), st.integers(1, 60))
+def test_file_is_read_the_same_in_blocks_of_any_size(text: str, size: int) -> None:
+    whole = games_in(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pgn_text, "BLOCK_CHARS", size)
+        assert list(map(repr, games_in(text))) == list(map(repr, whole))

@@ -12,7 +12,8 @@ import trio
 from gm_protocol.codec import MAX_BESIDE_PGN, InvalidRequest, decode_request
 from gm_protocol.errors import BadPgn
 from gm_protocol.messages import GameFromPgn, Ping
-from gmd.games.notation import MAX_TAG, read_pgn, run_through
+from gmd.games.notation import run_through
+from gmd.games.pgn_text import MAX_TAG, read_pgn
 from gmd.tcp.conversation import BATCH
 from tests.helpers import Client, Json, connected, memory_daemon, running_daemon
 from tests.work import calls_during, calls_of_steps

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from gm_protocol.endings import Cause
 from gm_recon.history import COLUMNS
-from gmd.games.notation import read_pgn
+from gmd.games.pgn_text import read_pgn
 from gmd.games.variants import VARIANTS
 from gmd.http.pages import observations
 

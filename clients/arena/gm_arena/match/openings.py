@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import io
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import chess
-import chess.pgn
 
-from gmd.games.notation import split_pgn
-from gmd.games.variants import VARIANTS
+from gm_protocol.errors import BadPgn, GmError
+from gm_protocol.messages import NewGame, Variant
+from gmd.games.chess import CLASSICAL
+from gmd.games.events import Created
+from gmd.games.notation import run_through
+from gmd.games.pgn_text import PgnGame, check_is_text, pgn_games
+from gmd.games.variants import VARIANTS, make_game, resolve
 
 from ..boards import board_of
 from .epd import is_comment, read_line
@@ -115,11 +120,15 @@ def openings_for(
 def _in_file(variant: str, options: Mapping[str, Any], file: Path, plies: int | None) -> list[Callable[[], Opening]]:
     """Return a function for each opening of a file that reads it."""
     try:
-        text = file.read_text("utf-8-sig", "replace")  # old PGN files are in Latin-1, which affects only names
+        content = file.read_bytes()
+        check_is_text(content)
+        text = content.decode("utf-8-sig", "replace")  # old PGN files are in Latin-1, which affects only names
     except OSError as error:
         raise OpeningsUnusable(f"openings: {file}: {error.strerror}") from None
+    except BadPgn as error:
+        raise OpeningsUnusable(f"openings: {file}: {error}") from None
     if file.suffix.lower() == ".pgn":
-        games = enumerate(split_pgn(io.StringIO(text)), 1)
+        games = enumerate(pgn_games(io.StringIO(text), sys.maxsize), 1)
         return [
             partial(_checked, f"{file}, game {number}", variant, options, _opening_of, number, game, plies)
             for number, game in games
@@ -140,7 +149,7 @@ def _checked(
     try:
         opening = read(variant, *arguments)
         check_opening(variant, {**options, **opening.start()}, opening.moves)
-    except ValueError as error:
+    except (GmError, ValueError) as error:
         raise OpeningsUnusable(f"openings: {where}: {error}") from None
     return opening
 
@@ -151,22 +160,18 @@ def _position(variant: str, number: int, line: str) -> Opening:
     return Opening(f"{number}: {name}" if name else str(number), fen)
 
 
-def _opening_of(variant: str, number: int, text: str, plies: int | None) -> Opening:
-    game = chess.pgn.read_game(io.StringIO(text))
-    if game is None:
-        raise ValueError("there is no game in it")
-    if game.errors:
-        raise ValueError(str(game.errors[0]))
-    name = game.headers.get("Opening") or game.headers.get("ECO")
+def _opening_of(variant: str, number: int, found: PgnGame, plies: int | None) -> Opening:
+    """Return the opening of a game of a PGN, which is read as the server reads it."""
+    pgn = found.read()
+    loads_moves = VARIANTS[variant].loads_moves
+    asked = cast(Variant, variant) if loads_moves else None
+    request = NewGame(player_white=None, player_black=None, variant=asked, pgn="")
+    options = resolve(request, pgn.headers, CLASSICAL, strict=False)
+    game = make_game(Created(None, None, options, ""))
+    run_through(game.load(pgn.moves[:plies]))
+    name = pgn.headers.get("Opening") or pgn.headers.get("ECO")
     name = f"{number}: {name}" if name else str(number)
-    start, board = game.board(), game.board()
-    moves = []
-    for move in list(game.mainline_moves())[:plies]:
-        if move not in board.legal_moves:
-            raise ValueError(f"{board.uci(move)} is not a legal move in {board.fen()}")
-        moves.append(board.uci(move))
-        board.push(move)
-    if not VARIANTS[variant].loads_moves:
-        return Opening(name, board.fen())
-    fen = None if start.fen() == starting_fen(variant) else start.fen()
-    return Opening(name, fen, tuple(moves))
+    whole = Opening(name, options.fen, tuple(game.moves))
+    if not loads_moves:
+        return Opening(name, whole.board(options.variant).fen())
+    return replace(whole, fen=None) if options.fen == starting_fen(variant) else whole

@@ -41,6 +41,12 @@ LEAVE = {"q", "\x1b", "\x03", "\x04"}
 HELP = "→ Enter: next   ←: back   ↓ ↑: by ten   Home End   q: leave"
 
 
+class _NoGame(click.ClickException):
+    """There is no game to show."""
+
+    exit_code = 2
+
+
 @click.command()
 @click.argument("game", metavar="FILE|GAME_ID")
 @click.option(
@@ -57,11 +63,14 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
     A FILE is JSON lines or PGN of gmd export, the output of gmd match --json-out, any other PGN of chess, or a
     GameHistory of reconchess. In blind chess every sense and every move is shown three times: as White knows the
     board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
+
+    A game of chess with an illegal move is shown up to it. The exit status is 0 if a whole game was shown, 1 if a part
+    of it was, and 2 if there is no such game or it cannot be read.
     """
     try:
         recorded = find(game, wanted, where)
     except BadRecord as error:
-        raise click.ClickException(str(error)) from None
+        raise _NoGame(str(error)) from None
     frames = frames_of(recorded)
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(header(recorded), frames)

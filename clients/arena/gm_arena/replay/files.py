@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import io
 import json
-import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import chess
 
 from gm_client.blocking import HistoryReply
 from gm_protocol.endings import ON, result_of
+from gm_protocol.errors import BadPgn, GmError
 from gm_recon import BadHistory, History, SavedGame, read_json
 from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
 from gmd.games.clock import Clock
 from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
-from gmd.games.notation import split_pgn, time_control
+from gmd.games.notation import time_control
+from gmd.games.pgn_text import PgnGame, check_is_text, pgn_games
 from gmd.games.replay import replay
 from gmd.games.views import player_text
 
 from ..boards import board_of
 from ..endings import ending_words, reason_words
-from .main_line import read_main_line
+from .main_line import read_main_line, start_of
 from .match_files import is_match, match_game, match_lines
-from .recorded import BadRecord, Clocks, Recorded, tags_of, time_control_of
-from .variant_headers import own_variant
+from .recorded import BadRecord, Clocks, Recorded, time_control_of
 
 #: Largest file that is read, in bytes: some hundred thousand games of chess.
 MAX_BYTES = 1 << 28
 
-_BLIND = re.compile(rf'^\[Variant\s+"{VARIANT}"\]', re.M | re.I)
+_T = TypeVar("_T")
 
 
 def read_file(path: Path, wanted: int | None = None) -> Recorded:
@@ -43,11 +45,15 @@ def read_file(path: Path, wanted: int | None = None) -> Recorded:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; export the game alone (gmd export --game ID)")
-        text = path.read_text("utf-8-sig", "replace")
+        content = path.read_bytes()
+        check_is_text(content)
+        text = content.decode("utf-8-sig", "replace")
     except OSError as error:
         raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
+    except BadPgn as error:
+        raise BadRecord(f"{path} cannot be read: {error}") from None
     if not text.lstrip().startswith("{"):
-        return _one(path, dict(enumerate(split_pgn(io.StringIO(text)), 1)), wanted, pgn_game)
+        return _one(path, dict(enumerate(pgn_games(io.StringIO(text), sys.maxsize), 1)), wanted, pgn_game)
     if is_match(text):
         return _one(path, dict(match_lines(text)), wanted, match_game)
     if (lines := dict(_lines(text))) and any(lines):
@@ -65,7 +71,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield 0, line
 
 
-def _one(path: Path, texts: dict[int, str], wanted: int | None, read: Callable[[str, str], Recorded]) -> Recorded:
+def _one(path: Path, texts: dict[int, _T], wanted: int | None, read: Callable[[_T, str], Recorded]) -> Recorded:
     """Return the wanted game."""
     if not texts:
         raise BadRecord(f"{path} holds no game")
@@ -84,9 +90,9 @@ def served_game(reply: HistoryReply, where: str) -> Recorded:
     :raises BadRecord: it cannot be read.
     """
     if reply["history"] is None:
-        return pgn_game(reply["pgn"], where)
+        return pgn_game(next(pgn_games([reply["pgn"]], sys.maxsize)), where)
     recorded = history_game(json.dumps(reply["history"]), where)
-    recorded.clock = time_control_of(reply["pgn"])
+    recorded.clock = time_control_of(next(pgn_games([reply["pgn"]], 0)).read().headers)
     return recorded
 
 
@@ -101,41 +107,35 @@ def history_game(text: str, where: str) -> Recorded:
         raise BadRecord(f"{where} is not a game: {error}") from None
 
 
-def pgn_game(text: str, where: str) -> Recorded:
+def pgn_game(found: PgnGame, where: str) -> Recorded:
     """Return the game of a PGN: the main line up to its first illegal move, if any, with its comments.
 
-    :raises BadRecord: the text is not a game.
+    :raises BadRecord: it cannot be read.
     """
-    if _BLIND.search(text):
-        try:
-            return _blind(read_pgn(text), where, clock=time_control_of(text))
-        except BadHistory as error:
-            raise BadRecord(f"{where} is not a game: {error}") from None
     try:
-        game, bad_move = read_main_line(text)
-    except ValueError as error:
+        pgn = found.read()
+        if pgn.headers.get("Variant", "").lower() == VARIANT.lower():
+            return _blind(read_pgn(found.text), where, clock=time_control_of(pgn.headers))
+        variant, start = start_of(pgn.headers)
+        nodes, bad_move = read_main_line(pgn, start)
+    except (BadHistory, GmError, ValueError) as error:
         raise BadRecord(f"{where} is not a game: {error}") from None
-    headers, nodes = game.headers, list(game.mainline())
-    if not any(node.move for node in nodes) and not tags_of(text):  # python-chess finds moves in any text
-        first = f" ({bad_move})" if bad_move is not None and not nodes else ""
-        raise BadRecord(f"{where} holds no game: it has neither a legal move nor a PGN tag{first}")
-    tag = headers.get("Variant", "standard")
-    known = own_variant(tag)
-    variant = tag.lower() if known is None else known.name
+    headers = pgn.headers
+    if not nodes and not headers:
+        raise BadRecord(f"{where} holds no game: it has neither a legal move nor a PGN tag ({bad_move or 'no move'})")
     ending = headers.get("GmdTermination", headers.get("Termination", ""))
-    ending = "" if ending in (ON, "unterminated") else ending_words(ending, variant)
     return Recorded(
         where,
-        headers["White"],
-        headers["Black"],
-        headers["Result"],
-        ending,
+        headers.get("White", "?"),
+        headers.get("Black", "?"),
+        pgn.result or "*",
+        "" if ending in (ON, "unterminated") else ending_words(ending, variant),
         variant,
-        time_control_of(text),
-        game.board(),
+        time_control_of(headers),
+        start,
         [(node.move, node.comment) for node in nodes],
         [node.clock() for node in nodes],
-        bad_move="" if bad_move is None else str(bad_move),
+        bad_move=bad_move,
     )
 
 

@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-import io
-
 import chess.pgn
-from chess import AmbiguousMoveError, Board, IllegalMoveError, Move
-from chess.pgn import SKIP, Game, SkipType
+from chess import AmbiguousMoveError, Board, IllegalMoveError, InvalidMoveError, Move
+from chess.variant import find_variant
 
-from .variant_headers import VariantGame
+from gm_protocol.messages import NewGame
+from gmd.games.chess import CLASSICAL
+from gmd.games.pgn_text import PgnText
+from gmd.games.variants import named_in_pgn, resolve
+
+from ..boards import board_of
 
 
-class BadMove(ValueError):
-    """A move that cannot be made. The message names it: ``1... Ke5 is illegal``."""
+def start_of(headers: dict[str, str]) -> tuple[str, Board]:
+    """Return the variant of a game by its tags, as ``PROTOCOL`` names it if gmd plays it, and its start position.
 
-
-def read_main_line(pgn: str) -> tuple[Game, BadMove | None]:
-    """Read the first game, without its variations.
-
-    :returns: the game up to the first move that cannot be made, and the error of that move; None where all are legal.
-    :raises ValueError: there is no game, or its start position or variant is not possible.
+    :raises ValueError: the position is not possible, or nobody knows the variant.
+    :raises GmError: gmd plays the variant, and the position is not possible in it.
     """
-    game = chess.pgn.read_game(io.StringIO(pgn), Visitor=_MainLine)
-    if game is None:
-        raise ValueError("it is empty")
-    for error in game.errors:
-        if not isinstance(error, BadMove):
-            raise error
-    return game, next((error for error in game.errors if isinstance(error, BadMove)), None)
+    tag, fen = headers.get("Variant", ""), headers.get("FEN")
+    known = named_in_pgn(tag)
+    if known is not None and not known.loads_moves:
+        return known.name, known.board(chess.STARTING_FEN if fen is None else fen)
+    if known is None and tag.strip("?-"):
+        board_type = find_variant(tag)
+        return tag.lower(), board_type() if fen is None else board_type(fen)
+    options = resolve(NewGame(player_white=None, player_black=None, pgn=""), headers, CLASSICAL, strict=False)
+    return options.variant, board_of(options.variant, options.fen)
 
 
-class _MainLine(chess.pgn.GameBuilder[Game]):
-    """A builder of games that logs nothing."""
+def read_main_line(pgn: PgnText, start: Board) -> tuple[list[chess.pgn.ChildNode], str]:
+    """Return the moves of a game with their comments, up to the first one that is not legal. Null moves are.
 
-    def __init__(self) -> None:
-        super().__init__(Game=VariantGame)
-
-    def begin_variation(self) -> SkipType:  # type: ignore[override]  # as visitors may
-        """Skip the variation: python-chess loses its place after a variation with an illegal move."""
-        return SKIP
-
-    def end_variation(self) -> None:
-        """Do nothing: none was begun."""
-
-    def begin_parse_san(self, board: Board, san: str) -> SkipType | None:
-        """Skip every move after one that cannot be made."""
-        return SKIP if self.game.errors else None
-
-    def parse_san(self, board: Board, san: str) -> Move:
+    :param start: the start position.
+    :returns: the moves, and what is wrong with the move after them (``1... Ke5 is illegal``); empty if nothing is.
+    :raises ValueError: one of them is no move in any position.
+    """
+    board = start.copy()
+    node: chess.pgn.GameNode = chess.pgn.Game()
+    nodes: list[chess.pgn.ChildNode] = []
+    for ply, text in enumerate(pgn.moves, 1):
+        number = f"{board.fullmove_number}{'.' if board.turn else '...'}"
         try:
-            return super().parse_san(board, san)
-        except ValueError as error:
-            number = f"{board.fullmove_number}{'.' if board.turn else '...'}"
-            raise BadMove(f"{number} {san} {_trouble(error)}") from error
+            move = _move_of(board, text)
+        except AmbiguousMoveError:
+            return nodes, f"{number} {text} is ambiguous"
+        except IllegalMoveError:
+            return nodes, f"{number} {text} is illegal"
+        except InvalidMoveError:
+            raise ValueError(f"{number} {text} is not a move: it is neither SAN (Nf3) nor UCI (g1f3)") from None
+        node = node.add_main_variation(move, comment=pgn.comments.get(ply, ""))
+        nodes.append(node)
+        board.push(move)
+    return nodes, ""
 
-    def handle_error(self, error: Exception) -> None:
-        self.game.errors.append(error)
 
-
-def _trouble(error: ValueError) -> str:
-    if isinstance(error, AmbiguousMoveError):
-        return "is ambiguous"
-    return "is illegal" if isinstance(error, IllegalMoveError) else "is not a move"
+def _move_of(board: Board, text: str) -> Move:
+    """Return the move of a text, as the server reads it."""
+    try:
+        return board.parse_uci(text)
+    except InvalidMoveError:
+        return board.parse_san(text)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from typing import Any
 
-import chess
-import chess.pgn
-
+from gm_protocol.errors import GmError
 from gm_recon import BadHistory, read_json
+from gmd.games.pgn_text import pgn_games
 
+from .main_line import start_of
 from .recorded import BadRecord, Recorded, time_control_of
-from .variant_headers import VariantHeaders
 
 
 def is_match(text: str) -> bool:
@@ -38,24 +36,24 @@ def match_game(text: str, where: str) -> Recorded:
     record = _read(text)
     try:
         recorded = Recorded(where, record["white"], record["black"], record["result"], record["ending"])
-        recorded.clock = time_control_of(record["pgn"])
+        pgn = next(pgn_games([record["pgn"]], 0)).read()
+        recorded.clock = time_control_of(pgn.headers)
         if record.get("history") is not None:
             recorded.history = read_json(json.dumps(record["history"])).history
         else:
-            _add_moves(recorded, record["pgn"], record["moves"])
+            _add_moves(recorded, pgn.headers, record["moves"])
     except KeyError as error:
         raise BadRecord(f"{where} is not a game: it has no {error}") from None
-    except (BadHistory, ValueError, TypeError) as error:
+    except StopIteration:
+        raise BadRecord(f"{where} is not a game: its pgn is empty") from None
+    except (BadHistory, GmError, ValueError, TypeError) as error:
         raise BadRecord(f"{where} is not a game: {error}") from None
     return recorded
 
 
-def _add_moves(recorded: Recorded, pgn: str, moves: list[str]) -> None:
-    """Add the start position from the PGN, and the moves from the record."""
-    headers = chess.pgn.read_headers(io.StringIO(pgn))
-    if headers is None:
-        raise ValueError("its pgn has no headers")
-    recorded.start = VariantHeaders(headers).board()
+def _add_moves(recorded: Recorded, headers: dict[str, str], moves: list[str]) -> None:
+    """Add the start position from the PGN's tags, and the moves from the record."""
+    _, recorded.start = start_of(headers)
     board = recorded.start.copy()
     for uci in moves:
         recorded.moves.append((board.push_uci(uci), ""))

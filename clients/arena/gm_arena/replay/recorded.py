@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import chess
 
 from gm_recon import History
-
-_TAG = re.compile(r'^\[(\w+)\s+"([^"]*)"\]', re.M)
 
 
 class BadRecord(Exception):
@@ -55,11 +53,6 @@ class Recorded:
     bad_move: str = ""
 
 
-def tags_of(pgn: str) -> dict[str, str]:
-    """Return the tags of a PGN."""
-    return dict(_TAG.findall(pgn))
-
-
-def time_control_of(pgn: str) -> str:
+def time_control_of(headers: Mapping[str, str]) -> str:
     """Return the clock of a PGN, as its TimeControl tag has it; empty where it has none."""
-    return tags_of(pgn).get("TimeControl", "").strip("-?")
+    return headers.get("TimeControl", "").strip("-?")
