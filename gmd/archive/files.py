@@ -27,7 +27,7 @@ from gmd.event_log.reading import StoredGame, Unreadable
 from gmd.event_log.store import Restored
 from gmd.event_log.utc import read_time, write_time
 from gmd.games.chess import CLASSICAL
-from gmd.games.events import FORMER_MAX_PLIES, AnyEvent, Created
+from gmd.games.events import FORMER_MAX_PLIES, KEPT_TAGS, AnyEvent, Created
 from gmd.games.game import Game
 from gmd.games.moves import NULL_MOVES
 from gmd.games.notation import run_through
@@ -177,7 +177,8 @@ def _created(pgn: PgnText, given: ImportOptions, now: float) -> Created:
     black = _player("Black", pgn.headers, given.black)
     request = NewGame(player_white=white, player_black=black, variant=given.variant, pgn="")
     options = resolve(request, pgn.headers, CLASSICAL, strict=False)
-    return Created(white, black, options, write_time(now), pgn.result)
+    tags = _kept_tags(pgn.headers, (white, black))
+    return Created(white, black, options, write_time(now), pgn.result, tags=tags)
 
 
 def _without_null_moves(pgn: PgnText) -> tuple[PgnText, str | None]:
@@ -216,6 +217,17 @@ def _id_in(text: str) -> int | None:
         return int(text)
     except ValueError:
         return None
+
+
+def _kept_tags(headers: Mapping[str, str], players: tuple[int, int]) -> dict[str, str]:
+    """Return the tags that are exported again, those left out that an export writes anyway."""
+    written = {"Site": "?", "Round": "-", "White": str(players[0]), "Black": str(players[1])}
+    kept = {name: headers[name] for name in KEPT_TAGS if headers.get(name, "") not in ("", written.get(name))}
+    return {
+        name: "".join(sign if sign.isprintable() else " " for sign in value)
+        for name, value in kept.items()
+        if not (name in ("White", "Black") and value == "?")
+    }
 
 
 _P = ParamSpec("_P")

@@ -23,6 +23,12 @@ Version = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 FORMER_MAX_PLIES = 12_000
 
 
+#: The tags of an imported PGN that a game keeps, to be exported again.
+KEPT_TAGS = ("Event", "Site", "Date", "Round", "White", "Black", "WhiteElo", "BlackElo")
+#: The longest value of such a tag, in characters.
+MAX_KEPT_TAG = 200
+
+
 class Event(Struct, tag_field="event", omit_defaults=True):
     """An event of a game."""
 
@@ -41,6 +47,7 @@ class Created(Event, tag="created"):
     player begins another version meanwhile. ``asked_by`` is the player who asked for the game by ``new_game`` (0 for
     an anonymous one), if that keeps a seat for somebody; None if the lobby made the game, and in older logs.
     ``max_plies`` is the server's limit on the game's length at its creation; a later setting does not change it.
+    ``tags`` are those in :data:`KEPT_TAGS` of the PGN that the game was imported from.
     """
 
     player_white: int | None
@@ -54,6 +61,7 @@ class Created(Event, tag="created"):
     versions: tuple[Version, Version] = (0, 0)
     asked_by: int | None = None
     max_plies: Annotated[int, Meta(ge=1)] = FORMER_MAX_PLIES
+    tags: dict[str, str] = {}
 
     @property
     def invited_sides(self) -> list[chess.Color]:

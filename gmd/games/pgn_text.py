@@ -17,6 +17,7 @@ from typing import NamedTuple, get_args
 
 from gm_protocol.endings import Result
 from gm_protocol.errors import BadPgn, quote
+from gmd.games.events import MAX_KEPT_TAG
 
 #: Characters read between two yields, some hundred microseconds of work; each token counts as so many more.
 CHARS_A_STEP = 16_384
@@ -27,7 +28,7 @@ MAX_WORD = 255
 #: Longest tag pair, in characters. The escapes in a tag pair of one mebibyte blocked the event loop for 0.15 s.
 MAX_TAG = 8_192
 #: Characters read of a tag's value: a FEN has at most about a hundred.
-MAX_TAG_VALUE = 200
+MAX_TAG_VALUE = MAX_KEPT_TAG
 #: Longest text of one game in a file, in characters: many times the longest with a comment at every move.
 MAX_GAME_CHARS = 8 * 2**20
 #: Characters of a file that are read at once.

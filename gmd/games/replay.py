@@ -14,6 +14,8 @@ from gm_protocol.errors import GmError
 from gm_protocol.messages import GameOptions, NewGame
 from gmd.games.commands import Absent, CallOff, Command, End, Flag, Join, Play, RunOut, Sense
 from gmd.games.events import (
+    KEPT_TAGS,
+    MAX_KEPT_TAG,
     AnyEvent,
     Created,
     Ended,
@@ -77,6 +79,9 @@ def _begun(event: AnyEvent) -> Game:
             raise _Wrong(f"invited: {seat_name(side)}'s seat is kept for nobody, or twice")
     if event.lapses is not None and not event.lapses > 0:
         raise _Wrong(f"lapses: {event.lapses} seconds is not more than 0")
+    for name, value in event.tags.items():
+        if name not in KEPT_TAGS or len(value) > MAX_KEPT_TAG or not value.isprintable():
+            raise _Wrong(f"tags: {name} {value!r} is not one of {', '.join(KEPT_TAGS)}, on one line and not too long")
     resolved = _resolved(event.options)
     for name in GameOptions.__struct_fields__:
         has, should = getattr(event.options, name), getattr(resolved, name)

@@ -271,7 +271,8 @@ def full_pgn(game: Game, name_of: NameOf = _nameless) -> str:
 def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, str]:
     """Return a generator of the PGN of the whole game as it is now, with the seven standard tags and those it needs.
 
-    Tags of our own hold what PGN has no tag for: the id of a player who has a name, and our termination.
+    Tags of our own hold what PGN has no tag for: the id of a player who has a name, and our termination. An imported
+    game has the tags of its PGN.
 
     It shows everything, even of a game that hides something: its players must not see it before the game is over.
     """
@@ -279,6 +280,7 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
     result = ours
     if result == "*" and game.now.ply == game.loaded:  # a loaded PGN's own result holds until the first further move
         result = game.created.result_header or result
+    tags = game.created.tags
     headers = {
         "Event": f"gmd game {game.id}",
         "Site": "?",
@@ -286,14 +288,15 @@ def pgn_steps(game: Game, name_of: NameOf = _nameless) -> Generator[None, None, 
         "Round": "-",
         "White": player_text(game.named[chess.WHITE], name_of),
         "Black": player_text(game.named[chess.BLACK], name_of),
+        **tags,
         "Result": result,
         # A game with the result of a loaded PGN counts as terminated, although it may be continued here.
         "Termination": pgn_termination(game.now.ending) if result == ours else "normal",
         "GmdTermination": termination_of(game.now.ending),
     }
-    for tag, player in (("GmdWhite", game.named[chess.WHITE]), ("GmdBlack", game.named[chess.BLACK])):
-        if player is not None and name_of(player) is not None:
-            headers[tag] = str(player)
+    for tag, player in (("White", game.named[chess.WHITE]), ("Black", game.named[chess.BLACK])):
+        if player is not None and (tag in tags or name_of(player) is not None):
+            headers[f"Gmd{tag}"] = str(player)
     if game.options.clock is not None:
         headers["TimeControl"] = time_control(game.options.clock)
     variant = VARIANTS[game.options.variant]

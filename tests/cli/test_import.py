@@ -281,6 +281,37 @@ def test_variant_of_games_that_name_none_is_an_option(tmp_path: Path) -> None:
     assert [line["events"][0]["options"]["variant"] for line in lines] == ["crazyhouse"] * 2
 
 
+def test_tags_of_people_survive_import_and_export(tmp_path: Path) -> None:
+    file, data = tmp_path / "games.pgn", tmp_path / "data"
+    tags = [
+        '[Event "A \\"B\\""]',
+        '[Site "C\u2019s"]',
+        '[Date "1997.05.??"]',
+        '[Round "3.2"]',
+        '[White "D, E."]',
+        '[Black "8"]',
+        '[Result "1-0"]',
+    ]
+    file.write_text("\n".join(tags) + '\n[WhiteElo "2851"]\n[ECO "A00"]\n\n1. e4 1-0\n\n1. d4 *\n')
+    assert import_pgn(data, "--white", 7, "--black", 8, file).status == 0
+    out = gmd("export", "--data", data, "--status", "all").out
+    first, second = out.split("\n\n")[0:3:2]
+    assert first.splitlines() == [
+        *tags[:6],
+        '[WhiteElo "2851"]',
+        tags[6],
+        '[Termination "normal"]',
+        '[GmdTermination "available_move"]',
+        '[GmdWhite "7"]',
+    ]
+    assert second.splitlines()[0] == '[Event "gmd game 2"]'
+    # The id beside a name is enough to import the file again.
+    again = tmp_path / "again.pgn"
+    again.write_text(out)
+    assert import_pgn(tmp_path / "more", again) == (0, "Imported 2 games\n", "")
+    assert gmd("export", "--data", tmp_path / "more", "--status", "all").out == out
+
+
 @pytest.mark.parametrize(
     ("encoded", "advice"),
     [
