@@ -75,6 +75,7 @@ _UNREAD_TAG = re.compile(
       | \[[^\]\n]*(?:\n(?![ \t]*[\[\n])[^\]\n]*){1,2}\](?=[ \t]*(?:\n|\Z)) | \[[^\]\n]*(?=\n|\Z)""",
     re.VERBOSE,
 )
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s*")
 _TAG_NAME = re.compile(r"\[\s*(\w*)")
 #: The rest of a comment with braces in it.
@@ -266,8 +267,11 @@ class _Reader:
         self._moves: list[str] = []
         self._comments: dict[int, str] = {}
         self._depth = 0
+        self._tags_end = start
         #: Whether the game has had a move, or anything else that is not a tag, and a result.
         self._begun = self._ended = False
+        #: Whether it has had a word that may be a move, in the main line.
+        self._moved = False
         self._behind_moves = ""
         self._error: BadPgn | None = None
 
@@ -299,21 +303,23 @@ class _Reader:
         if self.at - start > MAX_WORD and kind != "blank":
             self._fail_at(start)
         elif kind == "san":
-            self._add_move(match[kind], start)
+            self._add_move(match[kind], start, is_move=True)
         elif (handler := self._handlers.get(kind)) is not None:
             handler(match[kind], start, before)
 
-    def _add_move(self, text: str, start: int) -> None:
+    def _add_move(self, text: str, start: int, *, is_move: bool) -> None:
         if self._depth:
             return
         if self._ended:
             self._finish(start)
         self._begun = True
+        self._moved = self._moved or is_move
         if len(self._moves) < self._max_moves:
             self._moves.append(text)
 
     def _read_word(self, text: str, start: int, _before: int) -> None:
-        self._add_move(text if self._depth else _without_signs(text), start)
+        move = None if self._depth else _without_signs(text)
+        self._add_move(move or text, start, is_move=move is not None)
 
     def _read_number(self, _text: str, start: int, _before: int) -> None:
         if self._ended and not self._depth:
@@ -321,7 +327,7 @@ class _Reader:
 
     def _read_first(self, _text: str, start: int, before: int) -> None:
         """Read the number of White's first move: at the start of a line, behind moves, it begins another game."""
-        if not self._depth and (self._ended or (self._begun and "\n" in self._text[before:start])):
+        if not self._depth and (self._ended or (self._moved and "\n" in self._text[before:start])):
             self._finish(start)
 
     def _read_result(self, text: str, _start: int, _before: int) -> None:
@@ -394,19 +400,32 @@ class _Reader:
 
     def _put_tag(self, found: re.Match[str], value: str | None, after_empty_line: bool) -> None:
         start = found.start()
-        if self._begun or self._ended:
+        name = found[1] if value is not None else _TAG_NAME.match(found[0])[1]  # type: ignore[index]  # it matches
+        if self._is_among_tags(name, start):
+            self._moves, self._behind_moves = [], ""
+            self._begun, self._ended = self._error is not None, False
+        elif self._begun or self._ended:
             self._finish(start)
         elif after_empty_line:
             self._earlier_tags |= self._tags
             self._tags, self._section_start = {}, start
-        name = found[1] if value is not None else _TAG_NAME.match(found[0])[1]  # type: ignore[index]  # it matches
-        if name in self._earlier_tags:
+        if name and name in self._earlier_tags:
             self._finish_earlier()
+        self._tags_end = found.end()
         if value is None:
             self._unread.setdefault(name, start)
             self._tags.setdefault(name, None)
         else:
             self._tags[name] = value
+
+    def _is_among_tags(self, name: str, start: int) -> bool:
+        """Return whether what lies between the last tag and the one at a place is a line of the same tags.
+
+        It is if there is no empty line, no move, and more than a result, and the tag is not there already.
+        """
+        if self._moved or not self._begun or not self._tags or name in self._tags:
+            return False
+        return _EMPTY_LINE.search(self._text, self._tags_end, start) is None
 
     def _finish_earlier(self) -> None:
         """Finish the game of the tags before the last empty line; those after it are another game's."""
@@ -468,10 +487,10 @@ class _Reader:
 
 
 @lru_cache(4_096)
-def _without_signs(word: str) -> str:
-    """Return a move without a pawn's letter and signs behind it that decide nothing; any other word as it is."""
+def _without_signs(word: str) -> str | None:
+    """Return a move without a pawn's letter and signs behind it that decide nothing; None for any other word."""
     found = _SIGNED_MOVE.fullmatch(word)
-    return word if found is None else found[1] + found[2]
+    return None if found is None else found[1] + found[2]
 
 
 def _result(tag: str, behind_moves: str) -> Result | None:

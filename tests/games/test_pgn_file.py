@@ -68,6 +68,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
         '1. e4 *\n\n[Event: a]\n[White "b"]\n\n1. d4 *\n\n[x]\n[White "c"]\n\n*',
         ["1. e4 *\n\n", '[Event: a]\n[White "b"]\n\n1. d4 *\n\n', '[x]\n[White "c"]\n\n*'],
     ),
+    "a line among tags without brackets": (
+        '[Event "a"]\nSite: b, 1-0\n[White "c"]\nRound "3"]\n[Black "d"]\n\n1. e4 *\n',
+        ['[Event "a"]\nSite: b, 1-0\n[White "c"]\nRound "3"]\n[Black "d"]\n\n1. e4 *\n'],
+    ),
+    "no moves and no empty lines": (
+        '[Event "a"]\n*\n[Event "b"]\n0-1\n[Event "c"]\nbogus\n[Event "d"]\n*\n',
+        ['[Event "a"]\n*\n', '[Event "b"]\n0-1\n', '[Event "c"]\nbogus\n', '[Event "d"]\n*\n'],
+    ),
     "tags only": (
         '[Event "a"]\n[Site "x"]\n\n[Event "b"]\n\n[Site "y"]\n[Event "c"]\n\n[Event "d"]\n\n*\n',
         ['[Event "a"]\n[Site "x"]\n\n', '[Event "b"]\n\n', '[Site "y"]\n[Event "c"]\n\n', '[Event "d"]\n\n*\n'],
@@ -81,6 +89,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
 def test_file_is_split_at_the_end_of_each_game(name: str) -> None:
     text, games = CASES[name]
     assert games_of(text) == games
+
+
+def test_line_among_tags_makes_no_game_of_them() -> None:
+    good, bad = games_in('[Event "a"]\nRound 3\n[White "b"]\n\n1. e4\n\n[Event "c"]\nDate: 1.1.\n[Site "d"]\n\n1. d4\n')
+    assert good.read() == PgnText({"Event": "a", "White": "b"}, ["e4"], "*", {})
+    assert bad.read().moves == ["d4"]
+    (refused,) = games_in('[Event "a"]\nSite: b, c\n[White "d"]\n\n1. e4\n')
+    assert str(refused.reading) == "pgn: line 2: ', c' is neither a move nor anything else of PGN"
 
 
 def test_files_that_were_joined_are_read_as_each_alone() -> None:
