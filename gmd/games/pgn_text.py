@@ -21,7 +21,7 @@ from gmd.games.events import MAX_KEPT_TAG
 
 #: Characters read between two yields, some hundred microseconds of work; each token counts as so many more.
 CHARS_A_STEP = 16_384
-CHARS_A_TOKEN = 32
+CHARS_A_TOKEN = 64
 
 #: Longest word, number or sign, in characters. No game has a longer one, and the cost grows with the length.
 MAX_WORD = 255
@@ -129,15 +129,17 @@ def read_pgn(text: str, max_moves: int) -> Generator[None, None, PgnText]:
     :param max_moves: moves of the main line to keep; the rest is read for its form only.
     :raises BadPgn: the text is not PGN, holds an unclosed comment or variation, or more than one game.
     """
-    games: list[PgnText] = []
+    first, games = PgnText({}, [], None, {}), 0
     for found in _Reader(_plain(text), max_moves, stops=True).games():
         if found is None:
             yield
-        else:
-            games.append(found.read())
-    if len(games) > 1:
-        raise BadPgn(f"pgn: holds {len(games)} games; send one game at a time")
-    return games[0] if games else PgnText({}, [], None, {})
+            continue
+        games += 1
+        if games == 1:
+            first = found.read()
+    if games > 1:
+        raise BadPgn(f"pgn: holds {games} games; send one game at a time")
+    return first
 
 
 def pgn_games(lines: Iterable[str], max_moves: int) -> Iterator[PgnGame]:
@@ -469,7 +471,7 @@ class _Reader:
         """Note that what begins at a place cannot be read, and go on behind its line."""
         end = self._text.find("\n", start)
         self.at = len(self._text) if end < 0 else end
-        self._fail(self._unreadable(start))
+        self._fail(self._error or self._unreadable(start))
 
     def _fail(self, error: BadPgn) -> None:
         if self._stops:
