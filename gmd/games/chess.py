@@ -66,8 +66,8 @@ POSITION_BYTES, MOVE_BYTES = 180, 10
 
 #: Moves of a PGN played between two yields: under a millisecond.
 MOVES_A_STEP = 16
-#: Moves of a PGN in one event.
-MOVES_AN_EVENT = 256
+#: Moves of a PGN in one event: a game is restored from the log in steps of one event, here about a millisecond.
+MOVES_AN_EVENT = 64
 
 
 class Start(NamedTuple):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple, get_args
 
 from gm_protocol.endings import Result
@@ -305,7 +306,7 @@ class _Reader:
         if self.at - start > MAX_WORD and kind != "blank":
             self._fail_at(start)
         elif kind == "san":
-            self._add_move(match[kind], start, is_move=True)
+            self._add_move(intern(match[kind]), start, is_move=True)  # a file has few of them, many times
         elif (handler := self._handlers.get(kind)) is not None:
             handler(match[kind], start, before)
 

@@ -19,7 +19,7 @@ from gm_protocol.messages import NewGame, Variant
 from gmd.games.chess import CLASSICAL
 from gmd.games.events import Created
 from gmd.games.notation import run_through
-from gmd.games.pgn_text import PgnGame, check_is_text, pgn_games
+from gmd.games.pgn_text import PgnGame, check_is_text, pgn_games, read_pgn
 from gmd.games.variants import VARIANTS, make_game, resolve
 
 from ..boards import board_of
@@ -128,10 +128,9 @@ def _in_file(variant: str, options: Mapping[str, Any], file: Path, plies: int | 
     except BadPgn as error:
         raise OpeningsUnusable(f"openings: {file}: {error}") from None
     if file.suffix.lower() == ".pgn":
-        games = enumerate(pgn_games(io.StringIO(text), sys.maxsize), 1)
         return [
-            partial(_checked, f"{file}, game {number}", variant, options, _opening_of, number, game, plies)
-            for number, game in games
+            partial(_checked, f"{file}, game {number}", variant, options, _opening_of, number, _small(game), plies)
+            for number, game in enumerate(pgn_games(io.StringIO(text), 0), 1)
         ]
     lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if not is_comment(line))
     return [
@@ -160,18 +159,25 @@ def _position(variant: str, number: int, line: str) -> Opening:
     return Opening(f"{number}: {name}" if name else str(number), fen)
 
 
-def _opening_of(variant: str, number: int, found: PgnGame, plies: int | None) -> Opening:
+def _small(game: PgnGame) -> str | BadPgn:
+    """Return what to keep of a game that may never be played: its text, or why it cannot be read."""
+    return game.reading if isinstance(game.reading, BadPgn) else game.text
+
+
+def _opening_of(variant: str, number: int, game: str | BadPgn, plies: int | None) -> Opening:
     """Return the opening of a game of a PGN, which is read as the server reads it."""
-    pgn = found.read()
+    if isinstance(game, BadPgn):
+        raise game
+    pgn = run_through(read_pgn(game, sys.maxsize if plies is None else plies))
     loads_moves = VARIANTS[variant].loads_moves
     asked = cast(Variant, variant) if loads_moves else None
     request = NewGame(player_white=None, player_black=None, variant=asked, pgn="")
     options = resolve(request, pgn.headers, CLASSICAL, strict=False)
-    game = make_game(Created(None, None, options, ""))
-    run_through(game.load(pgn.moves[:plies]))
+    played = make_game(Created(None, None, options, ""))
+    run_through(played.load(pgn.moves))
     name = pgn.headers.get("Opening") or pgn.headers.get("ECO")
     name = f"{number}: {name}" if name else str(number)
-    whole = Opening(name, options.fen, tuple(game.moves))
+    whole = Opening(name, options.fen, tuple(played.moves))
     if not loads_moves:
         return Opening(name, whole.board(options.variant).fen())
     return replace(whole, fen=None) if options.fen == starting_fen(variant) else whole
