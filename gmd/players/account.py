@@ -29,11 +29,10 @@ def folded(name: str) -> str:
 
 def is_reserved(name: str) -> bool:
     """Return whether a name is what the pages call somebody else: the operator, a guest, a player without a name."""
-    return _RESERVED.fullmatch(_SEPARATORS.sub(" ", folded(name))) is not None
+    return _RESERVED.fullmatch(folded(name)) is not None
 
 
-_SEPARATORS = re.compile(r"[ _.-]+")
-_RESERVED = re.compile(r" ?(?:(?:the )?operator|(?:a )?guest(?: ?[0-9]+)?|player [0-9]+|open seat) ?")
+_RESERVED = re.compile(r"(the )?operator|(a )?guest( [0-9]+)?|player [0-9]+|open seat")
 
 
 class Account(Struct, frozen=True, kw_only=True, gc=False):
