@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import lru_cache
-from sys import intern
 from typing import NamedTuple, get_args
 
 from gm_protocol.endings import Result
@@ -252,10 +251,6 @@ class _Reader:
         self._first_line = first_line
         self._stops = stops
         self._finished: list[PgnGame] = []
-        self._handlers = {
-            name: getattr(self, f"_read_{name}")
-            for name in ("first", "number", "comment", "open", "close", "tag", "result", "word")
-        }
         self.at = 0
         self._begin(0)
 
@@ -306,9 +301,9 @@ class _Reader:
         if self.at - start > MAX_WORD and kind != "blank":
             self._fail_at(start)
         elif kind == "san":
-            self._add_move(intern(match[kind]), start, is_move=True)  # a file has few of them, many times
-        elif (handler := self._handlers.get(kind)) is not None:
-            handler(match[kind], start, before)
+            self._add_move(_shared(match[kind]), start, is_move=True)
+        elif kind not in ("blank", "sign"):  # a method for each: a table of methods would be a cycle, and keep the text
+            getattr(self, f"_read_{kind}")(match[kind], start, before)
 
     def _add_move(self, text: str, start: int, *, is_move: bool) -> None:
         if self._depth:
@@ -487,6 +482,10 @@ class _Reader:
 
     def _line_at(self, at: int) -> int:
         return self._first_line + self._text.count("\n", 0, at)
+
+
+#: Returns the string that an equal one was before: the games of a file have few moves, many times.
+_shared = lru_cache(4_096)(str)
 
 
 @lru_cache(4_096)

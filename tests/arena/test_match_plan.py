@@ -125,8 +125,12 @@ def test_pgn_games_are_read(tmp_path: Path) -> None:
     [
         ("book.epd", "", "book.epd has no openings"),
         ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nnonsense\n", r"book.epd, line 2: "),
-        ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: illegal san: 'Ke3'"),
-        ("book.pgn", "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n", "book.pgn, game 2: 0000 is not a legal move in"),
+        ("book.pgn", "1. e4 e5 2. Ke3 *\n", "book.pgn, game 1: pgn: at 2. .ply 2.: move: 'Ke3' is not legal"),
+        (
+            "book.pgn",
+            "1. e4 e5 *\n\n1. e4 -- 2. d4 *\n",
+            "book.pgn, game 2: pgn: at 1... .ply 1.: move: '--' is a null move",
+        ),
         ("book.pgn", "1. f3 e5 2. g4 Qh4# 0-1\n", "game 1: no game can begin here, since the game is over: checkmate"),
         (
             "book.epd",

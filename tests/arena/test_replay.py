@@ -242,7 +242,6 @@ def test_missing_game_is_reported(blind: Path, tmp_path: Path) -> None:
     for arguments, reason in {
         (str(path), "--game", "9"): "holds no game 9",
         (str(tmp_path / "none.pgn"),): "cannot be read: No such file or directory",
-        ("12", "--server", "127.0.0.1:1"): "",
     }.items():
         done = CliRunner().invoke(replay, arguments)
         assert done.exit_code == 2

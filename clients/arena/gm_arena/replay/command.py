@@ -65,7 +65,7 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
     board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
 
     A game of chess with an illegal move is shown up to it. The exit status is 0 if a whole game was shown, 1 if a part
-    of it was, and 2 if there is no such game or it cannot be read.
+    of it was or no server was reached, and 2 if there is no such game or it cannot be read.
     """
     try:
         recorded = find(game, wanted, where)
@@ -93,7 +93,7 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
         with connect(where["server"], path=where["path"], tls=tls, client="gmd-replay") as client:
             reply = client.history(int(game))
     except ConnectionLost as error:
-        raise BadRecord(unreachable(error)) from None
+        raise click.ClickException(unreachable(error)) from None
     except (GmError, BadReply, OSError) as error:
         raise BadRecord(str(error)) from None
     return served_game(reply, f"game {game}")
