@@ -101,7 +101,7 @@ def _is_whole(file: Path) -> bool:
 def _import_whole(place: Storage, file: Path) -> None:
     from sqlalchemy.exc import DBAPIError
 
-    from gmd.archive.whole_log import restore_log
+    from gmd.archive.whole_log import READERS, restore_log
     from gmd.event_log.store import OutcomeUnknown, Unreachable
 
     directory = None if place.database is not None else Path(place.data).expanduser()
@@ -116,7 +116,7 @@ def _import_whole(place: Storage, file: Path) -> None:
         raise Unusable(f"database: {error}; gmd check says whether the log was imported") from None
     except OSError as error:
         raise Unusable(f"{error.filename}: cannot be used: {error.strerror}; nothing was imported") from None
-    said = [counted(counts[what], what.removesuffix("s")) for what in ("games", "players", "contests")]
+    said = [counted(counts[what], what.removesuffix("s")) for what in ("games", *map(str, READERS))]
     click.echo(f"Imported a whole log with {', '.join(said[:-1])} and {said[-1]}")
 
 

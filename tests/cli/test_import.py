@@ -8,9 +8,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from gmd import Config, background_daemon
+from gmd.cli.import_ import import_
+from gmd.games.variants import VARIANTS
 from tests.cli.commands import Ran, client_of, gmd, joined, lines_of
 from tests.games.test_real_games import PGN
 from tests.helpers import Json
@@ -382,3 +385,9 @@ def test_too_long_line_is_skipped_and_reported(exported: Path, tmp_path: Path) -
         "Imported 5 games, 1 game could not be imported\n",
         f"{file}, line 1: this is not a game: the line is longer than {16 * 2**20} bytes\n",
     )
+
+
+def test_variant_option_offers_all_whose_moves_may_be_loaded() -> None:
+    offered = next(option for option in import_.params if option.name == "variant").type
+    assert isinstance(offered, click.Choice)
+    assert [*offered.choices] == [name for name, variant in VARIANTS.items() if variant.loads_moves]
