@@ -32,7 +32,7 @@ def is_reserved(name: str) -> bool:
     return _RESERVED.fullmatch(folded(name)) is not None
 
 
-_RESERVED = re.compile(r"(the )?operator|(a )?guest( [0-9]+)?|player [0-9]+|open seat")
+_RESERVED = re.compile(r"the operator|a guest|guest [0-9]+|player [0-9]+|open seat")
 
 
 class Account(Struct, frozen=True, kw_only=True, gc=False):

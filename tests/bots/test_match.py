@@ -14,7 +14,7 @@ import pytest
 
 from gm_arena.match.outputs import mean_by_move, scores_by_move
 from gm_bots.minimax.evaluation import evaluate
-from tests.arena.matches import played
+from tests.arena.matches import configured, played
 
 ONE, RANDOM = "minimax:depth=1", "random:seed=1"
 
@@ -23,7 +23,8 @@ ONE, RANDOM = "minimax:depth=1", "random:seed=1"
 def test_every_move_has_its_score_and_the_scores_are_plotted(tmp_path: Path) -> None:
     moves, plot = tmp_path / "moves.csv", tmp_path / "scores.svg"
     records, summary = played(
-        tmp_path / "match.jsonl", ONE, RANDOM, "--games", 2, "--concurrency", 0, "--csv-out", moves, "--plot", plot
+        *(tmp_path / "match.jsonl", ONE, RANDOM, "--games", 2, "--concurrency", 0, "--csv-out", moves),
+        *configured(tmp_path, plot=plot),
     )
     assert summary["meetings"][0]["wins"] == 2, summary
     rows = list(csv.DictReader(moves.read_text().splitlines()))

@@ -317,7 +317,7 @@ def test_page_says_again_that_its_player_is_present_when_that_has_failed(browser
         page.route("**/act", lambda route: route.abort(), times=1)
         browsers.allow("ERR_FAILED|Failed to fetch")
         with page.expect_response(re.compile("/act$")):
-            with page.expect_event("requestfailed"):
+            with page.expect_event("requestfailed", lambda request: request.url.endswith("/act")):
                 page.goto(f"/games/{game_id}")
             expect_board(page)
             client.move(game_id, "e4", player=player)
