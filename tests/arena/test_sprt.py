@@ -74,13 +74,14 @@ def test_invalid_parameters_are_refused(arguments: dict[str, float], message: st
         Sprt(**arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("elo1", [1, 234, 236, 700, 10_000])
-def test_normalized_ratio_of_an_even_sample_rejects_any_higher_elo(elo1: float) -> None:
+@pytest.mark.parametrize("model", ["logistic", "normalized"])
+@pytest.mark.parametrize("elo1", [1, 234, 236, 700, 7_000, 10_000])
+def test_ratio_of_an_even_sample_rejects_any_higher_elo(elo1: float, model: Model) -> None:
     for counts in ((10, 100, 300, 100, 10), (0, 0, 40, 0, 0), (7, 0, 0, 0, 7), (150, 200, 150)):
-        test, mirrored = Sprt(0, elo1), Sprt(-elo1, 0)
+        test, mirrored = Sprt(0, elo1, model=model), Sprt(-elo1, 0, model=model)
         assert -1e6 < test.llr(Sample(counts)) < 0
         assert mirrored.llr(Sample(counts)) == pytest.approx(-test.llr(Sample(counts)))
-        assert Sprt(-elo1, elo1).llr(Sample(counts)) == pytest.approx(0, abs=1e-6)
+        assert Sprt(-elo1, elo1, model=model).llr(Sample(counts)) == pytest.approx(0, abs=1e-6)
 
 
 COUNTS = st.lists(st.integers(0, 3) | st.integers(0, 20_000), min_size=5, max_size=5).map(tuple).filter(any)

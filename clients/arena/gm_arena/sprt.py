@@ -100,6 +100,10 @@ class Sprt:
         """Return the function from a strength to its most likely distribution."""
         scores = sample.scores
         if self.model == "logistic":
-            return lambda elo: with_mean(scores, seen, score_of_elo(elo))
+            return lambda elo: (  # of a score next to 1 the distance to 1 would be lost, so both sides are exchanged
+                with_mean(scores, seen[::-1], score_of_elo(-elo))[::-1]
+                if elo > 0.0
+                else with_mean(scores, seen, score_of_elo(elo))
+            )
         unit = math.sqrt(sample.games_each) / NELO
         return lambda elo: with_mean_in_deviations(scores, seen, elo * unit)
