@@ -26,27 +26,37 @@ VARIANTS = click.Choice(get_args(Variant))
 
 
 def read_clock(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, float] | None:
-    """Return the ``clock`` field of ``new_game``; empty for no clock, None where the option is not given.
+    """Return the ``clock`` field of ``new_game``; empty for no clock, None where the option is not given."""
+    try:
+        return None if text is None else parse_clock(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is {error}") from None
+
+
+def parse_clock(text: str) -> dict[str, float]:
+    """Parse the clock of an option; empty for no clock.
 
     Elsewhere ``40/60`` is 60 seconds for 40 moves, which no clock of ours is. It is refused, and so is every clock that
     gives less time to the first move than to each later one.
+
+    :raises ValueError: with what the text is.
     """
-    if text is None or text == "none":
-        return None if text is None else {}
+    if text == "none":
+        return {}
     if (moves := _MOVES_IN_TIME.fullmatch(text)) and (
         moves["increment"] or float(moves["first"]) < float(moves["rest"])
     ):
-        raise click.BadParameter(
-            f"{text!r}: a time for {moves['first']} moves cannot be played: write the time for the whole game, "
+        raise ValueError(
+            f"a time for {moves['first']} moves, which cannot be played: write the time for the whole game, "
             f"{moves['rest']}{moves['increment'] or ''}, or the seconds for the first and each later move, 1/0.05"
         )
     try:
         clock = read_clock_text(text)
-        if not all(seconds or name == "increment" for name, seconds in clock.items()):
-            raise ValueError
-        return clock
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no clock: write {CLOCK_TEXTS}, or none, with times above 0") from None
+        clock = {}
+    if not clock or not all(seconds or name == "increment" for name, seconds in clock.items()):
+        raise ValueError(f"no clock: write {CLOCK_TEXTS}, or none, with times above 0")
+    return clock
 
 
 def who_plays(player: str, key: str | None) -> dict[str, Any]:

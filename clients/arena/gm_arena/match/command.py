@@ -164,7 +164,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     _check(bots, given)
     sprt = settings.sprt_of(given["sprt"])
     if sprt is not None and len(bots) > 2:
-        raise click.UsageError("--sprt needs exactly two bots")
+        raise click.UsageError(f"--sprt needs exactly two bots, and not {', '.join(bots)}")
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)

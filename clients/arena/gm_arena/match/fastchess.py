@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from ..command_line import read_clock
+from ..command_line import parse_clock
 from .words import Words, count, number
 
 #: Games of a round, as of fastchess, and of a match without ``--rounds``: each opening with both colours.
 GAMES = 2
 
 
-def _clock(text: str) -> dict[str, float] | None:
+def _clock(text: str) -> dict[str, float]:
     """Parse a time control; ``inf`` is none."""
-    nothing = cast(click.Context, None), cast(click.Parameter, None)
-    return read_clock(*nothing, "none" if text == "inf" else text)
+    return parse_clock("none" if text == "inf" else text)
 
 
 def _seconds(text: str) -> float:

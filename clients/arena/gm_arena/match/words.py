@@ -42,9 +42,7 @@ class Words:
         for word in words:
             name, _, value = word.partition("=")
             if not self.takes(word):
-                any_other = [] if self.any_after is None else [f"{self.any_after}NAME"]
-                known = _and([f"{each}=" for each in [*self.parse, *any_other]])
-                raise click.UsageError(f"{self.option}: {word!r} is unknown; there are {known}, as in {self.example}")
+                raise self.unknown(word)
             try:
                 found[name] = self.parse.get(name, str)(value)
             except ValueError as error:
@@ -53,9 +51,16 @@ class Words:
             raise self.incomplete()
         return found
 
+    def unknown(self, word: str) -> click.UsageError:
+        """Return the error that the option has no such word."""
+        any_other = [] if self.any_after is None else [f"{self.any_after}NAME"]
+        known = _and([f"{each}=" for each in [*self.parse, *any_other]])
+        return click.UsageError(f"{self.option}: {word!r} is unknown; there are {known}, as in {self.example}")
+
     def incomplete(self) -> click.UsageError:
-        """Return the error that a needed word is missing."""
-        return click.UsageError(f"{self.option} needs {_and(self.needed)}; write {self.example}")
+        """Return the error that a needed word is missing, or that there is none."""
+        needed = _and(self.needed) if self.needed else "a word NAME=VALUE"
+        return click.UsageError(f"{self.option} needs {needed}; write {self.example}")
 
 
 class WordsCommand(click.Command):
@@ -82,7 +87,8 @@ def _spread(args: list[str], words: Words, ctx: click.Context) -> list[str]:
             behind += 1
         spread += [word for each in args[at + 1 : behind] for word in (words.option, each)]
         if behind == at + 1:
-            error = words.incomplete()
+            follows = args[behind : behind + 1]
+            error = words.unknown(follows[0]) if follows and "=" in follows[0] else words.incomplete()
             error.ctx = ctx
             raise error
         args = args[:at] + args[behind:]
