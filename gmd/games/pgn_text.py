@@ -59,7 +59,7 @@ _TOKEN = re.compile(
   | (?P<tag>     \[ )
   | (?P<result>  (?: 1{_DASH}0 | 0{_DASH}1 | 1/2(?:{_DASH}1/2)? | ½(?:{_DASH}½)? | \* )(?![\w/-]) )
   | (?P<sign>    \$\d{{1,{MAX_WORD}}} | [ND](?=[\s{{}}()\[;$!?]|\Z)
-                 | (?: \+/?[-–−=] | -/?\+ | =/?\+? | [+\#!?{_GLYPHS}] ){{1,{MAX_WORD + 1}}} )
+                 | (?: \+/?(?:{_DASH}|=) | {_DASH}/?\+ | =/?\+? | [+\#!?{_GLYPHS}] ){{1,{MAX_WORD + 1}}} )
   | (?P<blank>   e\.p\.[+\#]? | \s | \Z )
   | (?P<word>    [A-Za-z0-9@-](?:(?!e\.p\.)[A-Za-z0-9@=+\#:-]){{0,{MAX_WORD}}} )
     )""",
@@ -69,15 +69,16 @@ _TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^"\\\r\n]*(?:\\.[^"\\\r\n]
 #: A tag with unescaped quotes, as some programs write it: the value ends with the line's last quote.
 _LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"([^\r\n]*)"[ \t]*\][ \t]*$', re.MULTILINE)
 #: A tag that cannot be read: to a bracket behind which comes another tag or the line's end; to the line's last bracket;
-#: to its first one; to a bracket at the end of one of the next two lines; or else to the line's end.
+#: to its first one; to the end of a value that takes several lines; or else to the line's end.
 _UNREAD_TAG = re.compile(
     r"""\[[^\]\n]*\](?=\s*\[|[ \t]*(?:\n|\Z)) | \[[^\n]*\](?=[ \t]*(?:\n|\Z)) | \[[^\]\n]*\]
-      | \[[^\]\n]*(?:\n(?![ \t]*[\[\n])[^\]\n]*){1,2}\](?=[ \t]*(?:\n|\Z)) | \[[^\]\n]*(?=\n|\Z)""",
+      | \[[^\[\]"]*"[^\[\]"]*"\s*\](?=[ \t]*(?:\n|\Z)) | \[[^\]\n]*(?=\n|\Z)""",
     re.VERBOSE,
 )
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s*")
-_TAG_NAME = re.compile(r"\[\s*(\w*)")
+_TAG_NAME = re.compile(r"\W*(\w*)")
+_NEEDED_TAG = re.compile(rf"\b(?:{'|'.join(NEEDED_TAGS)})\b")
 #: The rest of a comment with braces in it.
 _OUTER_COMMENT = re.compile(r"[^{}]*\}")
 #: The place where a game ends at the latest, even in a comment or a variation that is not closed.
@@ -244,7 +245,7 @@ class _Reader:
 
     def __init__(self, text: str, max_moves: int, *, first_line: int = 1, stops: bool = False) -> None:
         """:param first_line: the number of the text's first line.
-        :param stops: whether an error is raised at once, rather than kept as the reading of its game.
+        :param stops: whether the error of a game is raised at its end, rather than kept as its reading.
         """
         self._text = text
         self._max_moves = max_moves
@@ -400,8 +401,7 @@ class _Reader:
         start = found.start()
         name = found[1] if value is not None else _TAG_NAME.match(found[0])[1]  # type: ignore[index]  # it matches
         if self._is_among_tags(name, start):
-            self._moves, self._behind_moves = [], ""
-            self._begun, self._ended = self._error is not None, False
+            self._drop_lines(start)
         elif self._begun or self._ended:
             self._finish(start)
         elif after_empty_line:
@@ -417,13 +417,20 @@ class _Reader:
             self._tags[name] = value
 
     def _is_among_tags(self, name: str, start: int) -> bool:
-        """Return whether what lies between the last tag and the one at a place is a line of the same tags.
+        """Return whether what lies between the last tag and the one at a place are lines of the same tags.
 
-        It is if there is no empty line, no move, and more than a result, and the tag is not there already.
+        They are if there is no empty line, no move, and more than a result, and the tag is not there already.
         """
         if self._moved or not self._begun or not self._tags or name in self._tags:
             return False
         return _EMPTY_LINE.search(self._text, self._tags_end, start) is None
+
+    def _drop_lines(self, end: int) -> None:
+        """Forget the lines between the last tag and a place; a needed tag that they name counts as unread."""
+        self._moves, self._behind_moves, self._error = [], "", None
+        self._begun = self._ended = False
+        for named in _NEEDED_TAG.finditer(self._text, self._tags_end, end):
+            self._unread.setdefault(named[0], named.start())
 
     def _finish_earlier(self) -> None:
         """Finish the game of the tags before the last empty line; those after it are another game's."""
@@ -470,8 +477,6 @@ class _Reader:
         self._fail(self._error or self._unreadable(start))
 
     def _fail(self, error: BadPgn) -> None:
-        if self._stops:
-            raise error
         self._error = self._error or error
         self._begun = True
 

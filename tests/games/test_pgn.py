@@ -69,7 +69,7 @@ TEXTS = {
     "empty lines before the moves": '[Event "A"]\n\n\n\n1. e4 e5 2. Nf3 Nc6',
     "check signs without end": "1. e4++ e5## 2. Nf3+# Nc6 +",
     "signs joined to moves": "1. e4= e5-+ 2. Nf3N Nc6=\u221eD",
-    "signs apart": "1. e4 = e5 -+ 2. Nf3 N Nc6 =\u221e D \u2213 +\u2212",
+    "signs apart": "1. e4 = e5 -+ \u2013+ \u2212/+ 2. Nf3 N Nc6 =\u221e D \u2213 +\u2212",
     "arrows and shapes": "1. e4 \u2192 \u21c6 \u2191 e5 \u2a00 \u2295 \u2206 2. Nf3 Nc6 \u27f3",
     "question marks in one sign": "1. e4\u203c e5\u2047 2. Nf3\u2048 Nc6 \u2049",
     "a letter for the pawn": "1. Pe4 Pe7e5 2. Nf3 Nc6",

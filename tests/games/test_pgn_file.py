@@ -91,12 +91,35 @@ def test_file_is_split_at_the_end_of_each_game(name: str) -> None:
     assert games_of(text) == games
 
 
-def test_line_among_tags_makes_no_game_of_them() -> None:
-    good, bad = games_in('[Event "a"]\nRound 3\n[White "b"]\n\n1. e4\n\n[Event "c"]\nDate: 1.1.\n[Site "d"]\n\n1. d4\n')
-    assert good.read() == PgnText({"Event": "a", "White": "b"}, ["e4"], "*", {})
-    assert bad.read().moves == ["d4"]
-    (refused,) = games_in('[Event "a"]\nSite: b, c\n[White "d"]\n\n1. e4\n')
-    assert str(refused.reading) == "pgn: line 2: ', c' is neither a move nor anything else of PGN"
+BETWEEN_TAGS = [
+    "Round 3",
+    "Site: b, c (d)",
+    'Site "b"]',
+    "[Site b]]",
+    "// by a program",
+    '[Site "b\n\nc"]',
+    '[Site "b\n1. e4 e5\n\n2. d4: c"]',
+    "[Site \u201cb\nc\u201d]",
+    '[Site "b\nc\nd\ne"]',
+    f'[Site "{"x" * 10_000}"]',
+]
+
+
+@pytest.mark.parametrize("line", BETWEEN_TAGS)
+def test_line_among_tags_makes_no_game_of_them_and_costs_nothing(line: str) -> None:
+    text = f'[Event "a"]\n{line}\n[White "b"]\n\n1. e4\n\n[Event "c"]\n\n*\n'
+    first, second = games_in(text)
+    assert first.read() == read(first.text) == PgnText({"Event": "a", "White": "b"}, ["e4"], "*", {})
+    assert second.read().headers == {"Event": "c"}
+
+
+@pytest.mark.parametrize("line", ["Variant Crazyhouse", 'FEN "8/8"]', '["FEN" "8/8"]', '[FEN "8\n\n8"]'])
+def test_line_among_tags_that_names_what_the_game_needs_is_refused(line: str) -> None:
+    text = f'[Event "a"]\n{line}\n[White "b"]\n\n1. e4\n'
+    (refused,) = games_in(text)
+    assert isinstance(refused.reading, BadPgn)
+    assert "pgn: line 2: " in str(refused.reading)
+    assert refusal_or_game(text) == str(refused.reading)
 
 
 def test_files_that_were_joined_are_read_as_each_alone() -> None:
