@@ -162,6 +162,15 @@ def test_header_has_names_result_and_clock_and_frames_have_clocks(tmp_path: Path
     ]
 
 
+def test_imported_game_keeps_its_names_as_pgn_and_as_line(tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text('[White "Anna"]\n[Black "Bo, \\"B.\\""]\n\n1. f3 e5 2. g4 Qh4#\n')
+    assert not gmd("import", "--data", tmp_path, "--white", 1, "--black", 2, tmp_path / "a.pgn").status
+    for written in ("pgn", "jsonl"):
+        path = tmp_path / f"exported.{written}"
+        assert not gmd("export", "--data", tmp_path, "--format", written, "--output", path).status
+        assert listed(str(path))[0].splitlines()[0] == f'{path}: Anna – Bo, "B."'
+
+
 def test_line_has_names_and_clocks_too(tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(blind_line(2, [(1.0, 2.0), (0.5, 0.25), (3.0, 4.0)], sensed=True))

@@ -163,7 +163,10 @@ def line_game(text: str, where: str) -> Recorded:
     game = replay(stored.append.game_id, events)
     names = json.loads(text)
     white, black = (
-        names.get(f"{chess.COLOR_NAMES[color]}_name") or player_text(game.named[color]) for color in chess.COLORS
+        game.created.tags.get(side.capitalize())
+        or names.get(f"{side}_name")
+        or player_text(game.named[side == "white"])
+        for side in ("white", "black")
     )
     ending = "" if game.now.ending is None else game.now.ending.cause.value.words
     recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
