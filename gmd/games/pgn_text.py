@@ -392,10 +392,12 @@ class _Reader:
 
     def _may_begin_tags(self, start: int, after_empty_line: bool) -> bool:
         """Return whether a bracket begins a tag, or a text that should have been one."""
-        if not self._begun and not self._ended:
-            return True
-        at_line_start = not self._text[self._text.rfind("\n", 0, start) + 1 : start].strip()
-        return at_line_start and (self._ended or after_empty_line)
+        if self._begun or self._ended:
+            return (self._ended or after_empty_line) and self._is_at_line_start(start)
+        return not self._text[self._tags_end : start].strip() or self._is_at_line_start(start)
+
+    def _is_at_line_start(self, place: int) -> bool:
+        return not self._text[self._text.rfind("\n", 0, place) + 1 : place].strip()
 
     def _put_tag(self, found: re.Match[str], value: str | None, after_empty_line: bool) -> None:
         start = found.start()

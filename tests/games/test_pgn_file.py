@@ -122,6 +122,13 @@ def test_line_among_tags_that_names_what_the_game_needs_is_refused(line: str) ->
     assert refusal_or_game(text) == str(refused.reading)
 
 
+@pytest.mark.parametrize("moves", ["1. [e4 e5 *", "1.[ d4 d5 ]2. e4 *", "1. [%clk 1] e4 *", "1. { a } [e4] e5"])
+def test_bracket_behind_a_move_number_passes_over_no_moves(moves: str) -> None:
+    (refused,) = games_in(f'[Event "a"]\n\n{moves}\n')
+    assert isinstance(refused.reading, BadPgn)
+    assert "pgn: line 3: '[" in str(refused.reading)
+
+
 def test_files_that_were_joined_are_read_as_each_alone() -> None:
     text = '\ufeff[Event "a"]\n\n1. e4 *\ufeff[Event "b"]\n\n1. d4\n\x1a\ufeff[Event "c"]\n\n1. c4\x1a'
     assert [game.read().moves for game in games_in(text)] == [["e4"], ["d4"], ["c4"]]
