@@ -116,7 +116,7 @@ def test_pgn_games_are_read(tmp_path: Path) -> None:
         Opening("2", start, ("e2e4", "e8d7")),
     ]
     assert [opening.moves for opening in read("standard", file, plies=1)] == [("e2e4",), ("e2e4",)]
-    assert read("standard", file)[1].fields("standard") == {"fen": start, "pgn": "1. e4 Kd7"}
+    assert read("standard", file)[1].fields() == {"fen": start, "pgn": "e2e4 e8d7"}
     assert read("rbc", file, plies=2)[0].fen == "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
 
 

@@ -182,8 +182,7 @@ class Playing:
         return seen
 
     async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
-        variant = self._terms.variant
-        fields = {"variant": variant, **self._terms.options, **fixture.opening.fields(variant)}
+        fields = {"variant": self._terms.variant, **self._terms.options, **fixture.opening.fields()}
         white, black = sides[WHITE].player, sides[BLACK].player
         if isinstance(white, str) or isinstance(black, str):
             mine = BLACK if isinstance(white, str) else WHITE

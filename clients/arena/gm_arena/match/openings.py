@@ -6,7 +6,7 @@ import io
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -46,13 +46,9 @@ class Opening:
     moves: tuple[str, ...] = ()
     position: int | None = None
 
-    def fields(self, variant: str) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """Return the fields of ``new_game``."""
-        start = self.start()
-        if not self.moves:
-            return start
-        board = self.board(variant)
-        return {**start, "pgn": board.root().variation_san(board.move_stack)}  # the server reads SAN
+        return {**self.start(), "pgn": " ".join(self.moves)} if self.moves else self.start()
 
     def start(self) -> dict[str, Any]:
         """Return the fields of ``new_game`` for the position before the moves."""
@@ -60,24 +56,10 @@ class Opening:
             return {"position": self.position}
         return {} if self.fen is None else {"fen": self.fen}
 
-    def board(self, variant: str) -> chess.Board:
-        """Return the position in which the players begin, after the moves.
-
-        :raises ValueError: a move is not legal in the variant.
-        """
-        board = board_of(variant, self.fen or starting_fen(variant))
-        for uci in self.moves:
-            board.push(board.parse_uci(uci))
-        return board
-
 
 def starting_fen(variant: str) -> str:
     """Return the default start position of a variant."""
-    return (
-        board_of("crazyhouse", f"{chess.STARTING_BOARD_FEN}[] w KQkq - 0 1").fen()
-        if variant == "crazyhouse"
-        else (chess.STARTING_FEN)
-    )
+    return f"{chess.STARTING_BOARD_FEN}[] w KQkq - 0 1" if variant == "crazyhouse" else chess.STARTING_FEN
 
 
 def openings_for(
@@ -177,7 +159,9 @@ def _opening_of(variant: str, number: int, game: str | BadPgn, plies: int | None
     run_through(played.load(pgn.moves))
     name = pgn.headers.get("Opening") or pgn.headers.get("ECO")
     name = f"{number}: {name}" if name else str(number)
-    whole = Opening(name, options.fen, tuple(played.moves))
     if not loads_moves:
-        return Opening(name, whole.board(options.variant).fen())
-    return replace(whole, fen=None) if options.fen == starting_fen(variant) else whole
+        board = board_of(options.variant, options.fen)
+        for uci in played.moves:
+            board.push_uci(uci)
+        return Opening(name, board.fen())
+    return Opening(name, None if options.fen == starting_fen(variant) else options.fen, tuple(played.moves))
