@@ -25,7 +25,7 @@ FORMER_MAX_PLIES = 12_000
 
 #: The tags of an imported PGN that a game keeps, to be exported again.
 KEPT_TAGS = ("Event", "Site", "Date", "Round", "White", "Black", "WhiteElo", "BlackElo")
-#: The longest value of such a tag, in characters.
+#: The longest value of such a tag, in characters; a FEN has at most about a hundred.
 MAX_KEPT_TAG = 200
 
 

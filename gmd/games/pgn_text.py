@@ -27,8 +27,6 @@ CHARS_A_TOKEN = 64
 MAX_WORD = 255
 #: Longest tag pair, in characters. The escapes in a tag pair of one mebibyte blocked the event loop for 0.15 s.
 MAX_TAG = 8_192
-#: Characters read of a tag's value: a FEN has at most about a hundred.
-MAX_TAG_VALUE = MAX_KEPT_TAG
 #: Longest text of one game in a file, in characters: many times the longest with a comment at every move.
 MAX_GAME_CHARS = 8 * 2**20
 #: Characters of a file that are read at once.
@@ -98,7 +96,7 @@ _RESULTS: frozenset[Result] = frozenset(get_args(Result))
 class PgnText(NamedTuple):
     """One game as written in PGN; nothing is checked against the rules yet."""
 
-    #: The tags except Result, each value cut to :data:`MAX_TAG_VALUE`.
+    #: The tags except Result, each value cut to :data:`MAX_KEPT_TAG`.
     headers: dict[str, str]
     #: The main line as written, up to the number of moves asked for, without assessments.
     moves: list[str]
@@ -516,5 +514,5 @@ def _result(tag: str, behind_moves: str) -> Result | None:
 
 
 def _unescape(value: str) -> str:
-    """Return a tag's value without escapes, cut to :data:`MAX_TAG_VALUE`, because escapes are slow to undo."""
-    return re.sub(r'\\(["\\])', r"\1", value[:MAX_TAG_VALUE])
+    """Return a tag's value without escapes, cut to :data:`MAX_KEPT_TAG`, because escapes are slow to undo."""
+    return re.sub(r'\\(["\\])', r"\1", value[:MAX_KEPT_TAG])
