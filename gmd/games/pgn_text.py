@@ -73,6 +73,8 @@ _UNREAD_TAG = re.compile(
       | \[[^\[\]"]*"[^\[\]"]*"\s*\](?=[ \t]*(?:\n|\Z)) | \[[^\]\n]*(?=\n|\Z)""",
     re.VERBOSE,
 )
+#: What moves begin with.
+_MOVES = re.compile(r"\s*(?:[^\w\s]|\d|[NBRQK]?[a-h]?[1-8]?x?[a-h][1-8]|O-O)")
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s*")
 _TAG_NAME = re.compile(r"\W*(\w*)")
@@ -419,16 +421,19 @@ class _Reader:
     def _is_among_tags(self, name: str, start: int) -> bool:
         """Return whether what lies between the last tag and the one at a place are lines of the same tags.
 
-        They are if there is no empty line, no move, and more than a result, and the tag is not there already.
+        They are if there is no empty line, more than a result, and first of all no move, and the tag is not there
+        already.
         """
-        if self._moved or not self._begun or not self._tags or name in self._tags:
+        if not self._begun or not self._tags or name in self._tags:
+            return False
+        if self._moved and _MOVES.match(self._text, self._tags_end) is not None:
             return False
         return _EMPTY_LINE.search(self._text, self._tags_end, start) is None
 
     def _drop_lines(self, end: int) -> None:
         """Forget the lines between the last tag and a place; a needed tag that they name counts as unread."""
         self._moves, self._behind_moves, self._error = [], "", None
-        self._begun = self._ended = False
+        self._begun = self._ended = self._moved = False
         for named in _NEEDED_TAG.finditer(self._text, self._tags_end, end):
             self._unread.setdefault(named[0], named.start())
 

@@ -94,6 +94,8 @@ def test_file_is_split_at_the_end_of_each_game(name: str) -> None:
 BETWEEN_TAGS = [
     "Round 3",
     "Site: b, c (d)",
+    "Opening: 1. e4 e5",
+    "Opening: King's Pawn, e4 e5 2. Nf3",
     'Site "b"]',
     "[Site b]]",
     "// by a program",
