@@ -367,7 +367,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             str,
             Meta(
                 description="Names, separated by commas, by which a proxy on this machine forwards HTTP. On loopback "
-                "other names with a dot are refused, so that no site can read the server by a browser of this machine."
+                "other names that a site can have are refused: it could read the server by a browser of this machine."
             ),
         ]
         | None

@@ -2,8 +2,8 @@
 
 A page of any site can make a browser send requests to this machine. If its name then resolves to this machine (DNS
 rebinding), the browser takes our answers for that site's own, and the page reads them. Such a request has that name as
-its ``Host``. So on loopback only our own names are served: addresses, ``localhost``, names without a dot, which no site
-has, and those of the setting ``public_host``, by which a proxy on this machine forwards requests.
+its ``Host``. So on loopback only our own names are served: addresses, names without a dot and under :data:`PRIVATE`,
+which no site has, and those of the setting ``public_host``, by which a proxy on this machine forwards requests.
 
 To the API a browser may send a password that it remembers, whichever site's page asked. It says so in
 ``Sec-Fetch-Site`` or ``Origin``.
@@ -27,6 +27,9 @@ MAX_HOSTS = 1_024
 #: What is served under any name: whether the daemon lives, and the pages of a game with their files, which show what
 #: anybody may see.
 _PUBLIC = re.compile(r"/healthz|/(?:games|embed)/[^/]+|/static/.+")
+#: Domains that the internet's name servers never have, by RFC 6761, 6762 and 8375 and a resolution of ICANN: names of
+#: machines (``mac.local``), containers (``host.docker.internal``) and services (``gmd.default.svc.cluster.local``).
+PRIVATE = (".localhost", ".local", ".internal", ".home.arpa", ".test")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -85,7 +88,7 @@ class Origins:
     def _has_our_name(self, host: str) -> bool:
         """Return whether a ``Host`` is one that no other site's page can have."""
         name = _name_of(host)
-        if "." not in name or name in self._public or name.endswith(".localhost"):
+        if "." not in name or name in self._public or name.endswith(PRIVATE):
             return True
         try:
             ip_address(name)
@@ -114,9 +117,10 @@ def _netloc(origin: str) -> str:
 @lru_cache(MAX_HOSTS)
 def _is_loopback_address(address: str) -> bool:
     try:
-        return ip_address(address.partition("%")[0]).is_loopback
+        found = ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback  # a socket for both versions has mapped ones
 
 
 def _is_loopback(server: tuple[str, int] | None) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+
 import httpx
 import pytest
 
-from gmd.config import ConfigError
+from gmd.config import Config, ConfigError
+from gmd.daemon import open_daemon
 from gmd.http.origins import Origins
 from tests.helpers import running_daemon
 from tests.http.helpers import http_client, http_daemon, open_http, read_to_end
@@ -35,12 +38,20 @@ async def test_pages_of_a_game_are_shown_under_a_foreign_name_unless_they_show_w
 
 
 async def test_own_names_addresses_and_names_without_a_dot_are_served() -> None:
-    named = "gmd.example.org, WWW.gmd.example.org,host.docker.internal"
+    named = "gmd.example.org, WWW.gmd.example.org"
     hosts = ["localhost", "LOCALHOST:7180", "gmd.localhost", "127.9.9.9:1", "[::1]:7180", "gmd", "192.0.2.1"]
     hosts += ["gmd.example.org", "GMD.example.org.:443", "www.gmd.example.org", "host.docker.internal."]
+    hosts += ["mac.local:7180", "gmd.default.svc.cluster.local", "nas.home.arpa", "gmd.test"]
     async with http_daemon(public_host=named) as (_, client):
         for host in hosts:
             assert (await client.get("/api/version", headers={"host": host})).status_code == 200, host
+
+
+async def test_foreign_name_is_refused_on_loopback_by_a_socket_for_both_versions_of_ip() -> None:
+    listening = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+    config, port = Config(port=0, data=":memory:", http=True), listening.getsockname()[1]
+    async with open_daemon(config, http_sockets=[listening]), http_client(port) as client:
+        assert (await client.get("/", headers={"host": FOREIGN})).status_code == 421
 
 
 async def test_health_port_refuses_a_foreign_name_for_metrics_alone() -> None:
