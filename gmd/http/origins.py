@@ -30,6 +30,7 @@ _PUBLIC = re.compile(r"/healthz|/(?:games|embed)/[^/]+|/static/.+")
 #: Domains that the internet's name servers never have, by RFC 6761, 6762 and 8375 and a resolution of ICANN: names of
 #: machines (``mac.local``), containers (``host.docker.internal``) and services (``gmd.default.svc.cluster.local``).
 PRIVATE = (".localhost", ".local", ".internal", ".home.arpa", ".test")
+_SLASHES = re.compile(r"/{2,}")  # which litestar takes for one
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -62,7 +63,7 @@ class Origins:
         fields: dict[bytes, bytes] = dict(scope["headers"])
         if b"authorization" in fields and [name for name, _ in scope["headers"]].count(b"authorization") > 1:
             return Refusal(400, "authorization: sent more than once; send it once")
-        host, path = fields.get(b"host", b"").decode("latin-1").lower(), scope["path"]
+        host, path = fields.get(b"host", b"").decode("latin-1").lower(), _SLASHES.sub("/", scope["path"])
         if not self._is_ours(host) and _is_loopback(scope["server"]):
             is_public = scope["method"] == "GET" and _PUBLIC.fullmatch(path) is not None
             if not is_public or (shows_all and path != "/healthz"):

@@ -86,7 +86,13 @@ async def test_api_refuses_what_another_site_sends() -> None:
             {"sec-fetch-site": "same-site"},
             {"sec-fetch-site": "cross-site", "origin": own},
         ):
-            for method, path in (("POST", "/api/users/me"), ("POST", "/api/users/"), ("GET", "/api/games/1/color")):
+            for method, path in (
+                ("POST", "/api/users/me"),
+                ("POST", "/api/users/"),
+                ("GET", "/api/games/1/color"),
+                ("GET", f"{own}//api/version"),  # as /api/version
+                ("GET", f"{own}/api//version"),
+            ):
                 answer = await client.request(method, path, headers=headers, auth=auth)
                 assert (answer.status_code, answer.json()["code"]) == (403, "unauthorized"), headers
             assert (await client.get("/", headers=headers)).status_code == 200  # what a link leads to
