@@ -111,6 +111,34 @@ async def test_changes_of_many_games_at_once_wake_few_subscribers_in_each_turn(w
     assert set(first) == set(games)
 
 
+async def test_timeouts_at_the_same_moment_wake_few_subscribers_in_each_turn(autojump_clock: trio.abc.Clock) -> None:
+    watchers, waiters = Watchers(), 10 * PORTION
+    woken: list[int] = []
+
+    async def wait(stack: ExitStack, number: int, seconds: float) -> None:
+        subscription = stack.enter_context(watchers.watching_games([1]))
+        stack.enter_context(watchers.timeouts.after(seconds, subscription.time_out))
+        await subscription.wait()
+        woken.append(number)
+
+    async with trio.open_nursery() as nursery:
+        with ExitStack() as stack:
+            nursery.start_soon(watchers.run)
+            await trio.testing.wait_all_tasks_blocked()
+            for number in range(waiters):
+                nursery.start_soon(wait, stack, number, 60.0 - trio.current_time())
+            nursery.start_soon(wait, stack, waiters, 30.0)
+            await trio.sleep(59.0)
+            assert woken == [waiters]  # the one that has waited long enough
+            await trio.sleep_until(60.0)
+            for _ in range(100):
+                before = len(woken)
+                await trio.lowlevel.checkpoint()
+                assert len(woken) - before <= 2 * PORTION  # the turn may end between two portions
+            assert len(woken) == waiters + 1
+            nursery.cancel_scope.cancel()
+
+
 async def test_subscribing_to_the_same_games_takes_the_same_room_each_time_however_many_have() -> None:
     """Containers that are copied as they grow would all be copied in the same call."""
     watchers, games = Watchers(), range(1, 33)

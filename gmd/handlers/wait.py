@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import chess
-import trio
 
 from gm_protocol.codec import echo_id
 from gm_protocol.errors import BadRequest, NoSuchGame
@@ -71,16 +70,15 @@ async def _patiently(
     seconds = longest if request.timeout is None else min(request.timeout, longest)
     answer = None
     if seconds > 0:
-        with _holding(request, context), watching as subscription:
-            with trio.move_on_after(seconds):
-                answer = await look(context)  # again: a game may have changed before the subscription
-                async with context.session.attending(subscription):
-                    while answer is None and not subscription.interrupted:
-                        await subscription.wait()
-                        answer = await look(context.at(loop_time.now()))
-            timed_out = answer is None and not subscription.interrupted
-            if timed_out and loop_time.is_catching_up():  # the awaited request may be unread in a socket
-                await loop_time.caught_up()
+        timeouts = context.services.arbiter.watchers.timeouts
+        with _holding(request, context), watching as subscription, timeouts.after(seconds, subscription.time_out):
+            answer = await look(context)  # again: a game may have changed before the subscription
+            async with context.session.attending(subscription):
+                while answer is None and not subscription.interrupted and not subscription.timed_out:
+                    await subscription.wait()
+                    answer = await look(context.at(loop_time.now()))
+            if answer is None and subscription.timed_out and loop_time.is_catching_up():
+                await loop_time.caught_up()  # the awaited request may be unread in a socket
                 answer = await look(context.at(loop_time.now()))
     return answer, context.at(loop_time.now())
 

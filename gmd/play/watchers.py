@@ -9,6 +9,7 @@ import chess
 import trio
 
 from gmd.play.fan_out import FanOut, Group, Membership
+from gmd.play.timeouts import Timeouts
 
 #: About the most subscribers that are notified in one turn of the event loop: each costs some tenths of a millisecond,
 #: in which no other client is served.
@@ -21,10 +22,12 @@ class Subscription:
     """A subscription, which is notified of possible changes; the subscriber checks, and may wait again.
 
     :ivar interrupted: whether the subscriber must answer now, whatever the state.
+    :ivar timed_out: whether the subscriber has waited as long as it may.
     """
 
     def __init__(self) -> None:
         self.interrupted = False
+        self.timed_out = False
         self._event = trio.Event()
 
     def notify(self) -> None:
@@ -34,6 +37,11 @@ class Subscription:
     def interrupt(self) -> None:
         """Wake the subscriber and make all later waits return at once."""
         self.interrupted = True
+        self._event.set()
+
+    def time_out(self) -> None:
+        """Wake the subscriber, as its time is up."""
+        self.timed_out = True
         self._event.set()
 
     def forget(self) -> None:
@@ -57,6 +65,8 @@ class Watchers:
 
     The first subscriptions of players are notified at once. The others, where very many wait, for one game or for many
     that change at the same time, and all spectators are notified by :meth:`run`, in portions.
+
+    :ivar timeouts: those of subscribers.
     """
 
     def __init__(self) -> None:
@@ -65,6 +75,7 @@ class Watchers:
         self._spectators: _Groups = {}
         self._senses: _Groups = {}
         self._fan_out = FanOut(PORTION, AT_ONCE)
+        self.timeouts = Timeouts(PORTION)
         self._stopped = False
 
     @contextmanager
@@ -128,8 +139,10 @@ class Watchers:
             self._fan_out.call(group)
 
     async def run(self) -> None:
-        """Notify those who are not notified at once, until cancelled."""
-        await self._fan_out.run()
+        """Notify those who are not notified at once, and those whose time is up, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._fan_out.run)
+            nursery.start_soon(self.timeouts.run)
 
     def stop(self) -> None:
         """Interrupt every subscriber, present and future."""
