@@ -18,7 +18,6 @@ import psycopg
 import pytest
 import trio
 
-from gmd.net.loop_time import NAP_SECONDS
 from tests.postgres import Postgres, own_postgres, require_postgres
 from tests.proofs import cases
 from tests.serving import environment
@@ -37,8 +36,7 @@ MOST_BETWEEN = 60
 LEASE = 2.0
 #: Seconds for which a process is stopped, connections to the database are cut, and the database is down.
 PAUSES, CUTS, OUTAGES = (2.2, 5.0), (0.1, 5.0), (0.0, 3.0)
-#: Seconds by which a clock may run longer than its player measures, as the clocks of several processes are rounded; a
-#: process that is stopped while its loop sleeps may charge a part of that sleep, too.
+#: Seconds by which a clock may run longer than its player measures: the clocks of several processes are rounded.
 EPSILON = 0.05
 #: The longest that the whole test may take for one fault, in seconds.
 PATIENCE_SECONDS = 60
@@ -161,10 +159,10 @@ def _between(limits: tuple[float, float], part: float) -> float:
 
 
 def _seconds_out(action: Action, outages: list[Outage]) -> float:
-    """Return the least number of seconds of outages, while an action was awaited, for which nobody may be charged."""
+    """Return the seconds of all outages while an action was awaited."""
     seconds, covered = 0.0, action.since
     for begin, end in sorted((max(action.since, out.begin), min(action.acknowledged, out.end)) for out in outages):
-        seconds += max(0.0, end - max(begin, covered) - NAP_SECONDS)
+        seconds += max(0.0, end - max(begin, covered))
         covered = max(covered, end)
     return seconds
 
