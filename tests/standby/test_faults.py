@@ -97,9 +97,9 @@ class Faults:
 
     async def _kill(self, active: Slot, part: float, *, task_status: trio.TaskStatus[None]) -> None:
         """Kill the daemon; the other one takes over, or if part is small itself, as it is started again at once."""
-        began = trio.current_time()
+        began, pid = trio.current_time(), active.pid
         active.kill()
-        self.outages.append(Outage(trio.current_time(), began + LEASE))  # it ended between the two
+        self._note_outage(began, pid)
         task_status.started()
         await trio.sleep(part)
         active.start()
@@ -108,10 +108,23 @@ class Faults:
         """Stop the process for longer than its lease, and let it go on."""
         began = trio.current_time()
         active.pause()
-        self.outages.append(Outage(trio.current_time(), began + LEASE))
+        self._note_outage(began, active.pid)
         task_status.started()
         await trio.sleep(_between(PAUSES, part))
         active.go_on()
+
+    def _note_outage(self, began: float, pid: int) -> None:
+        """Note that a process has ended or stopped between a time and now.
+
+        The next daemon opens a lease after it has raised the term: that may have been before, as where the session of
+        the lock was ended, and the one that served did not know it yet.
+        """
+        stopped = trio.current_time()
+        with self._slots.operator() as operator:
+            row = operator.execute("SELECT name, extract(epoch FROM clock_timestamp() - since) FROM server").fetchone()
+        assert row is not None
+        raised = began if str(row[0]).endswith(f"/{pid}") else stopped - float(str(row[1]))
+        self.outages.append(Outage(stopped, min(began, raised) + LEASE))
 
     async def _cut(self, active: Slot, part: float, *, task_status: trio.TaskStatus[None]) -> None:
         active.database.cut()
