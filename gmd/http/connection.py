@@ -89,7 +89,6 @@ class Connection:
         self._life = trio.CancelScope()
         #: Ends the reading of a request. One that has been read whole is answered even if this was cancelled meanwhile.
         self._reading = PatientScope()
-        self._requests = RequestReader(self._receive, context.limits.max_message, reader.give_way)
         #: The head of the request that is read or answered; None between requests, and until a head is whole.
         self._head: Head | None = None
         #: Whether a head has begun to arrive and is not whole yet.
@@ -137,6 +136,7 @@ class Connection:
         descriptor = None if is_tls else socket.fileno()
         sending = Sending(self._stream, context.send_timeout)
         self._wire = Wire(sending, descriptor, self._account, self._closed, context.lease)
+        self._requests = RequestReader(self._receive, context.limits.max_message, self._reader.give_way)
         try:
             if is_tls:
                 self._account.hold_others(CONNECTION_BYTES)
@@ -148,6 +148,7 @@ class Connection:
             pass  # the peer is gone, or does not read; or another daemon serves
         finally:
             self._account.close()
+            del self._account, self._wire, self._requests  # they refer to it, and old garbage is never collected
 
     async def _answer_requests(self) -> None:
         while await self._answer_next():

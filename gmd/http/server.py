@@ -188,6 +188,7 @@ class HttpServer:
                 await connection.run()
             finally:
                 self._connections.discard(connection)
+                incoming.served = None
         finally:
             slot.leave()
         if connection.is_refused:
