@@ -11,6 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from gm_protocol.framing import HEADER, encode_frame
 from gmd.http.connection import Connection
+from gmd.http.pages.live_channel import Channel
 from gmd.tcp.session import Session
 from tests.helpers import connected, running_daemon
 from tests.http.helpers import open_http, read_to_end
@@ -49,8 +50,8 @@ def no_collector() -> Iterator[None]:
         gc.enable()
 
 
-def number_of(kind: type) -> int:
-    return sum(isinstance(each, kind) for each in gc.get_objects())
+def number_of(*kinds: type) -> int:
+    return sum(isinstance(each, kinds) for each in gc.get_objects())
 
 
 @pytest.mark.parametrize("first", [b"", HELLO])
@@ -73,7 +74,7 @@ async def test_session_is_forgotten_without_the_garbage_collector(first: bytes) 
 async def test_http_connection_is_forgotten_without_the_garbage_collector() -> None:
     async with running_daemon(http=True, http_port=0) as daemon:
         with no_collector():
-            before = number_of(Connection)
+            before = number_of(Connection, Channel)
             for last, data in HTTP_ENDS.items():
                 async with await open_http(daemon) as stream:
                     await stream.send_all(data)
@@ -81,4 +82,4 @@ async def test_http_connection_is_forgotten_without_the_garbage_collector() -> N
                     await read_to_end(stream)
                 for _ in range(3):
                     await wait_all_tasks_blocked(0.001)
-                assert number_of(Connection) == before, last
+                assert number_of(Connection, Channel) == before, last

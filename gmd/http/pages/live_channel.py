@@ -118,6 +118,7 @@ class Source(Protocol):
 class Reader:
     """A connection that reads events; it is the stream that the connection runs.
 
+    :ivar channel: the channel that it reads; None before it has joined.
     :ivar plays: whether it reads from a seat.
     :ivar player: the visitor's player; None for none.
     :ivar cookie: the visitor's cookie; None for none.
@@ -125,7 +126,7 @@ class Reader:
 
     __slots__ = (
         *("_beat", "_ended", "_first", "_join", "_key", "_may_read", "_number", "_owed", "_ply", "_rest", "_resting"),
-        *("_sent_last", "_wire", "cookie", "player", "plays"),
+        *("_sent_last", "_wire", "channel", "cookie", "player", "plays"),
     )
 
     def __init__(
@@ -155,6 +156,7 @@ class Reader:
         self._ended = False
         self._beat = inf  # when the next heartbeat is sent
         self._wire: Wire | None = None
+        self.channel: Channel | None = None
         self.player = player
         self.cookie = cookie
         self.plays = plays
@@ -167,13 +169,13 @@ class Reader:
     async def run(self, wire: Wire) -> None:
         """Send what there is to show, and each change of it, until the end."""
         self._beat, self._wire = trio.current_time() + HEARTBEAT_SECONDS, wire
-        with self._join(self) as channel:
+        with self._join(self) as self.channel:
             assert self._first is not None
             first, self._first = self._first, None
             try:
                 await wire.send(OPENING + await first.event(self._ply))
                 self._ply = first.ply
-                while await self._send_due(wire, channel):
+                while await self._send_due(wire, self.channel):
                     with trio.CancelScope(deadline=self._beat) as self._resting:
                         await wire.gone()
                         return
@@ -203,9 +205,10 @@ class Reader:
                 return not self._sent_last
         return False
 
-    def push(self, content: Content) -> None:
+    def push(self) -> None:
         """Send an event at once if nothing else is being sent; else the reader's task sends it."""
-        if not self.lacks(content):
+        content = None if self.channel is None else self.channel.content
+        if content is None or not self.lacks(content):
             return
         event = content.ready(self._ply)
         if self._resting is None or self._wire is None or self._rest is not None or event is None:
@@ -272,7 +275,7 @@ class Channel:
         """
         self.key = key
         self.source = source
-        self.group: Group[Reader] = Group(self._send)
+        self.group: Group[Reader] = Group(Reader.push)  # it knows no channel: old garbage is never collected
         self.content: Content | None = None
         self.looks = 0
         self._deliver = deliver
@@ -354,10 +357,6 @@ class Channel:
             for reader in self.group:
                 if reader.player is not None and reader.player in content.players:
                     reader.end()
-
-    def _send(self, reader: Reader) -> None:
-        if self.content is not None:
-            reader.push(self.content)
 
     def notify(self) -> None:
         """Have it look: something may have changed."""
