@@ -93,7 +93,6 @@ _SIGNED_MOVE = re.compile(
         ([+\#]?)[+\#]*(?: \+/?[-=] | -/?\+ | =/?\+? | [ND] )*""",
     re.VERBOSE,
 )
-_UTF_16 = "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
 _RESULTS: frozenset[Result] = frozenset(get_args(Result))
 
 
@@ -161,13 +160,10 @@ def pgn_games(lines: Iterable[str], max_moves: int) -> Iterator[PgnGame]:
 
 #: The first bytes of files that are no text, and what to do about them.
 _OTHER_FILES = {
-    b"\xff\xfe": _UTF_16,
-    b"\xfe\xff": _UTF_16,
-    b"[\0": _UTF_16,
-    b"\0[": _UTF_16,
-    b"\x1f\x8b": "is compressed: unpack it with gunzip",
-    b"\x28\xb5\x2f\xfd": "is compressed: unpack it with unzstd",
-    b"PK\x03\x04": "is a ZIP archive: unpack it",
+    rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]": "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+    rb"\x1f\x8b": "is compressed: unpack it with gunzip",
+    rb"\x28\xb5\x2f\xfd": "is compressed: unpack it with unzstd",
+    rb"PK\x03\x04": "is a ZIP archive: unpack it",
 }
 
 
@@ -177,7 +173,7 @@ def check_is_text(start: bytes) -> None:
     :raises BadPgn: it is something else.
     """
     for sign, advice in _OTHER_FILES.items():
-        if start.startswith(sign):
+        if re.match(sign, start):
             raise BadPgn(f"pgn: the file {advice}")
 
 
