@@ -49,8 +49,8 @@ class SessionKey:
 
         :raises LogFailed: storing that failed, and it stays valid; or it may have.
         """
-        with trio.CancelScope(shield=True):
-            async with self._storing:
+        async with self._storing:
+            with trio.CancelScope(shield=True):
                 ended = [*self._ended, bytes((oversees,)) + digest]
                 same = [record for record in ended if record[0] == oversees]
                 if len(same) > MOST_STORED:
