@@ -36,6 +36,11 @@ _INSERT_SECRET = f"""
     INSERT INTO secrets (name, value) SELECT %(name)s, %(value)s FROM held ON CONFLICT DO NOTHING
 """
 
+_REPLACE_SECRET = f"""
+    WITH held AS MATERIALIZED ({FENCE})
+    UPDATE secrets SET value = %(value)s FROM held WHERE name = %(name)s
+"""
+
 _SETTINGS = {
     "statement_timeout": f"{STATEMENT_SECONDS * 1000:.0f}ms",
     "lock_timeout": f"{LOCK_SECONDS * 1000:.0f}ms",
@@ -118,6 +123,17 @@ def shared_secret(url: str, term: int, name: str, first: bytes | None = None) ->
     if found is None:
         raise psycopg.OperationalError("another daemon serves the database by now")
     return bytes(found[0])
+
+
+def replace_secret(url: str, term: int, name: str, value: bytes) -> None:
+    """Replace a secret that is kept in the database. Block.
+
+    :raises psycopg.Error: the database cannot be used, or another daemon serves it.
+    :raises NotReplicated: a failover may undo it.
+    """
+    with connected(plain_url(url), "gmd secrets") as connection, replicating(connection):
+        if connection.execute(_REPLACE_SECRET, {"term": term, "name": name, "value": value}).rowcount != 1:
+            raise psycopg.OperationalError("another daemon serves the database by now")
 
 
 @contextmanager

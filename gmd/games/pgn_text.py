@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple, get_args
 
 from gm_protocol.endings import Result
@@ -79,8 +80,9 @@ _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s*")
 _TAG_NAME = re.compile(r"\W*(\w*)")
 _NEEDED_TAG = re.compile(rf"\b(?:{'|'.join(NEEDED_TAGS)})\b")
-#: The rest of a comment with braces in it.
-_OUTER_COMMENT = re.compile(r"[^{}]*\}")
+_BRACE = re.compile(r"[{}]")
+#: The most braces in a comment that holds some in pairs, so that a comment's cost does not grow with the text.
+MAX_BRACES = 16
 #: The place where a game ends at the latest, even in a comment or a variation that is not closed.
 _BOUNDARY = re.compile(r"\n[^\S\n]*\n(?=\[Event )")
 #: A move with signs behind it that decide nothing.
@@ -91,7 +93,6 @@ _SIGNED_MOVE = re.compile(
         ([+\#]?)[+\#]*(?: \+/?[-=] | -/?\+ | =/?\+? | [ND] )*""",
     re.VERBOSE,
 )
-_UTF_16 = "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
 _RESULTS: frozenset[Result] = frozenset(get_args(Result))
 
 
@@ -159,13 +160,10 @@ def pgn_games(lines: Iterable[str], max_moves: int) -> Iterator[PgnGame]:
 
 #: The first bytes of files that are no text, and what to do about them.
 _OTHER_FILES = {
-    b"\xff\xfe": _UTF_16,
-    b"\xfe\xff": _UTF_16,
-    b"[\0": _UTF_16,
-    b"\0[": _UTF_16,
-    b"\x1f\x8b": "is compressed: unpack it with gunzip",
-    b"\x28\xb5\x2f\xfd": "is compressed: unpack it with unzstd",
-    b"PK\x03\x04": "is a ZIP archive: unpack it",
+    rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]": "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+    rb"\x1f\x8b": "is compressed: unpack it with gunzip",
+    rb"\x28\xb5\x2f\xfd": "is compressed: unpack it with unzstd",
+    rb"PK\x03\x04": "is a ZIP archive: unpack it",
 }
 
 
@@ -175,7 +173,7 @@ def check_is_text(start: bytes) -> None:
     :raises BadPgn: it is something else.
     """
     for sign, advice in _OTHER_FILES.items():
-        if start.startswith(sign):
+        if re.match(sign, start):
             raise BadPgn(f"pgn: the file {advice}")
 
 
@@ -264,7 +262,8 @@ class _Reader:
         #: The places of the tags that cannot be read.
         self._unread: dict[str, int] = {}
         self._moves: list[str] = []
-        self._comments: dict[int, str] = {}
+        #: The comments of the main line, by the number of moves before them.
+        self._comments: dict[int, list[str]] = {}
         self._depth = 0
         self._tags_end = start
         #: Whether the game has had a move, or anything else that is not a tag, and a result.
@@ -356,14 +355,18 @@ class _Reader:
             self.at, self._depth = len(text) if boundary is None else boundary, 0
             self._fail(BadPgn(f"pgn: the comment that begins in line {line} is not closed: a '}}' is missing"))
             return
-        self.at = end + 1
-        for _ in range(text.count("{", start + 1, end)):
-            if (rest := _OUTER_COMMENT.match(text, self.at)) is None:
-                break
-            self.at = rest.end()
+        self.at = end + 1 if text.find("{", start + 1, end) < 0 else self._outer_end(start, end + 1)
         if not self._depth:
-            said = [self._comments.get(len(self._moves), ""), text[start + 1 : self.at - 1].strip()]
-            self._comments[len(self._moves)] = " ".join(filter(None, said))
+            self._comments.setdefault(len(self._moves), []).append(text[start + 1 : self.at - 1].strip())
+
+    def _outer_end(self, start: int, inner: int) -> int:
+        """Return the end of a comment with braces in it: where all are closed, or else where the first one is."""
+        depth = 0
+        for brace in islice(_BRACE.finditer(self._text, start), MAX_BRACES):
+            depth += 1 if brace[0] == "{" else -1
+            if not depth:
+                return brace.end() if self._boundary(inner, brace.end()) is None else inner
+        return inner
 
     def _boundary(self, start: int, end: int) -> int | None:
         """Return the place between two others where a game ends in any case, if there is one."""
@@ -461,7 +464,8 @@ class _Reader:
     def _reading(self, tags: dict[str, str | None]) -> PgnText:
         headers = {name: _unescape(value) for name, value in tags.items() if value is not None}
         result = _result(headers.pop("Result", "*"), self._behind_moves)
-        return PgnText(headers, self._moves, result, self._comments)
+        comments = {ply: " ".join(filter(None, said)) for ply, said in self._comments.items()}
+        return PgnText(headers, self._moves, result, comments)
 
     def _found_error(self, tags: dict[str, str | None]) -> BadPgn | None:
         if self._error is not None:

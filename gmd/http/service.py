@@ -15,8 +15,9 @@ from gmd.handlers.services import Services
 from gmd.http.app import make_app
 from gmd.http.backend import Backend, Vitals
 from gmd.http.claims import Claims
+from gmd.http.pages.session_key import session_key
 from gmd.http.pages.site import Site
-from gmd.http.pages.visitor import Sessions, session_key
+from gmd.http.pages.visitor import Sessions
 from gmd.http.server import HttpServer
 from gmd.logger import get_logger
 from gmd.net.connection_slots import share_of

@@ -320,6 +320,7 @@ def test_tags_of_people_survive_import_and_export(tmp_path: Path) -> None:
     [
         ("1. e4 *".encode("utf-16"), "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
         ('[Event "a"]\n\n1. e4 *'.encode("utf-16-be"), "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+        ("1. e4 *".encode("utf-16-le"), "is UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
         (gzip.compress(b"1. e4 *", mtime=0), "is compressed: unpack it with gunzip"),
     ],
 )

@@ -75,6 +75,7 @@ TEXTS = {
     "a letter for the pawn": "1. Pe4 Pe7e5 2. Nf3 Nc6",
     "a backtick": "1. e4 ` e5` 2. Nf3 Nc6",
     "braces in braces": "1. e4 {a {b} c} e5 {a {b {c} d} e} 2. Nf3 {:-{ } Nc6 {x}",
+    "braces beside braces in braces": "1. e4 {a {b} c {d} {e} f} e5 {{a}{b}{{c}{d}}} 2. Nf3 {:-{ } Nc6 {x} {y}",
     "a result with a dash": "1. e4 e5 2. Nf3 Nc6 1\u20130",
     "an ellipsis": "1. e4 1\u2026 e5 2. Nf3 \u2026 Nc6",
     "tabs and more": "\t1.\te4\v e5\f\n\n\n2. Nf3\n\nNc6  \n\n",

@@ -54,6 +54,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
         '[Event "a"]\n\n1. e4 { oh *\n\n[Event "b"]\n\n1. d4 *\n',
         ['[Event "a"]\n\n1. e4 { oh *\n\n', '[Event "b"]\n\n1. d4 *\n'],
     ),
+    "a brace that opens in a comment and one that closes in the next game": (
+        '[Event "a"]\n\n1. e4 {:-{ } *\n\n[Event "b"]\n\n1. d4 {x} } *\n',
+        ['[Event "a"]\n\n1. e4 {:-{ } *\n\n', '[Event "b"]\n\n1. d4 {x} } *\n'],
+    ),
     "a variation that is not closed": (
         '[Event "a"]\n\n1. e4 (1. d4 *\n\n[Event "b"]\n\n1. d4 *\n',
         ['[Event "a"]\n\n1. e4 (1. d4 *\n\n', '[Event "b"]\n\n1. d4 *\n'],

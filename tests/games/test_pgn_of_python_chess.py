@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import io
 import random
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import chess
 import chess.pgn
+import pytest
 
+from gm_arena.replay.files import pgn_game
+from gm_arena.replay.main_line import read_main_line
+from gm_recon.pgn import ReconRules
+from gmd.archive.files import ImportOptions, read_games
 from gmd.games.notation import run_through
 from gmd.games.pgn_text import pgn_games, read_pgn
 from tests.games.playing import STYLES, choose
@@ -43,15 +51,29 @@ def text_of(rng: random.Random) -> str:
     return " ".join(rng.choices(WORDS, k=rng.randrange(1, 12)))
 
 
+#: The tags of the variants that python-chess does not know by name.
+HIDDEN = {"rbc": "Reconnaissance blind chess", "dark_chess": "Dark chess"}
+
+
+class _Headers(chess.pgn.Headers):
+    def variant(self) -> type[chess.Board]:
+        return ReconRules
+
+
 def annotated(variant: str, rng: random.Random) -> chess.pgn.Game:
     """Return a game with comments, variations and assessments, of random moves."""
     game = chess.pgn.Game()
-    board = start_board(variant, **({} if variant == "standard" else {"position": rng.randrange(960)}))
+    if variant in HIDDEN:
+        board: chess.Board = ReconRules()
+    else:
+        board = start_board(variant, **({} if variant == "standard" else {"position": rng.randrange(960)}))
     if rng.random() < 0.3:
         board.push(choose(board, "any", rng))
         board = type(board)(board.fen(shredder=board.chess960), chess960=board.chess960)
     game.setup(board)
     game.headers.update({tag: rng.choice(VALUES) for tag in rng.sample(TAGS, 3)})
+    if variant in HIDDEN:
+        game.headers = _Headers({**game.headers, "Variant": HIDDEN[variant]})
     game.headers["Result"] = rng.choice(["1-0", "0-1", "1/2-1/2", "*"])
     game.comment = text_of(rng) if rng.random() < 0.3 else ""
     annotate(game, board, rng, rng.choice(list(STYLES)), rng.randrange(60), 3)
@@ -105,8 +127,58 @@ async def test_any_game_is_read_as_by_python_chess(client: Client) -> None:
         assert moves == [theirs.board().uci(node.move) for node in nodes], text
 
 
+class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
+    def begin_headers(self) -> chess.pgn.Headers:
+        self.game.headers = _Headers({})
+        return self.game.headers
+
+
+@pytest.mark.parametrize("variant", HIDDEN)
+def test_any_game_that_hides_something_is_read_as_by_python_chess_with_its_rules(variant: str) -> None:
+    rng = random.Random(f"{variant}, written by python-chess")
+    for _ in range(cases(4)):
+        text = written(annotated(variant, rng), rng)
+        theirs = chess.pgn.read_game(io.StringIO(text), Visitor=_Builder)
+        assert theirs is not None
+        (found,) = pgn_games(io.StringIO(text), 1_000)
+        ours = found.read()
+        assert ours.headers | {"Result": str(ours.result)} == dict(theirs.headers), text
+        nodes, wrong = read_main_line(ours, theirs.board())
+        assert (wrong, theirs.errors) == ("", [])
+        assert [node.move for node in nodes] == [node.move for node in theirs.mainline()], text
+        said = [[squeezed(node.comment) for node in read] for read in (nodes, theirs.mainline())]
+        assert said[0] == said[1], text
+        replayed = pgn_game(found, "here")
+        taken = replayed.history and [turn.taken or chess.Move.null() for turn in replayed.history.turns]
+        assert (taken or [move for move, _ in replayed.moves]) == [node.move for node in nodes], text
+
+
 def test_any_file_is_read_as_by_python_chess() -> None:
     rng = random.Random("a file of python-chess")
     texts = [written(annotated(rng.choice(["standard", "chess960", "crazyhouse"]), rng), rng) for _ in range(cases(9))]
     found = pgn_games(io.StringIO("\n".join(texts)), 1_000)
     assert [game.read() for game in found] == [run_through(read_pgn(text, 1_000)) for text in texts]
+
+
+@pytest.mark.slow
+def test_games_are_read_and_played_in_no_more_than_1_3_times_the_time_of_python_chess(tmp_path: Path) -> None:
+    rng = random.Random("many games")
+    file = tmp_path / "games.pgn"
+    file.write_text("\n".join(written(annotated("standard", rng), rng) for _ in range(200)))
+
+    def ours() -> int:
+        return sum(1 for _ in read_games(file, "pgn", ImportOptions(1, 2), lambda _: None))
+
+    def theirs() -> int:
+        with file.open() as opened:
+            return sum(1 for _ in iter(lambda: chess.pgn.read_game(opened), None))
+
+    assert ours() == theirs() == 200
+    assert min(seconds_of(ours) for _ in range(3)) < 1.3 * min(seconds_of(theirs) for _ in range(3))
+
+
+def seconds_of(read: Callable[[], object]) -> float:
+    """Return the processor's time that reading takes."""
+    begun = time.process_time()
+    read()
+    return time.process_time() - begun

@@ -90,6 +90,7 @@ class Seat:
         yield from self._others_seats()
         yield from self._joins()
         yield from self._accounts()
+        yield from self._lobby()
         yield from self._refused()
         yield from self._senses()
         yield from self._moves()
@@ -184,6 +185,16 @@ class Seat:
         yield {"kind": "players"}
         yield {"kind": "revoke", "name": NAMES[REGISTERED_OPPONENT]}
         yield {"kind": "ping"}
+
+    def _lobby(self) -> Iterator[Json]:
+        """Yield requests about other games, which begin none."""
+        for kind in ("invitations", "settings"):
+            yield {"kind": kind, "player": self.me}
+        yield {"kind": "leaderboard"}
+        yield {"kind": "challenge", "player": self.me, "opponent": "nobody", "variant": self.variant}
+        yield {"kind": "seek", "player": self.me, "variant": self.variant, "clock": "never"}
+        yield {"kind": "pair", "player": self.me, "white": self.me, "black": self.them}
+        yield {"kind": "contest", "player": self.me, "token": "token", "report": {}}
 
     def _refused(self) -> Iterator[Json]:
         """Yield requests that are refused before anything is looked up, or right after."""

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 import pytest
 from trio.testing import MockClock
 
+from gm_protocol.messages import REQUESTS
 from tests.proofs import cases, in_processes
 from tests.secrecy.leaks import LEAKS
 from tests.secrecy.noninterference import play_pairs, play_twins, quiet
-from tests.secrecy.paired_daemons import Distinguished, PairedDaemons, paired_daemons
+from tests.secrecy.paired_daemons import OBSERVER, OPPONENT, Distinguished, PairedDaemons, paired_daemons
+from tests.secrecy.request_catalogue import Seat
 from tests.secrecy.twins import KNIGHTS, PASSING_PAWNS, draw_twins
 
 #: The pairs of games played on one pair of daemons, whose listings grow with every game.
@@ -39,6 +41,12 @@ def test_player_gets_same_bytes_in_games_that_look_the_same(variant: str) -> Non
     assert different > 0.6 * pairs
     assert compared > 50 * pairs
     print(f"{pairs} pairs, {different} of them of different positions in the end, {compared} replies compared")
+
+
+def test_player_asks_requests_of_every_kind() -> None:
+    seat = Seat(random.Random(1), 7, OBSERVER, OPPONENT, "white", "rbc", made_by={"kind": "new_game"})
+    asked = {request["kind"] for request in (*seat.everything(), *seat.greetings())}
+    assert set(REQUESTS) - asked == set()
 
 
 PLANTED = [

@@ -14,9 +14,9 @@ from .history import History, Turn, WinReason
 from .pgn import ReconRules
 from .reading import BadHistory, SavedGame
 
-_HEADER = re.compile(r'^\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*$', re.M)
-#: Comments, moves, and the numbers and results between them.
-_TOKEN = re.compile(r"\{([^}]*)\}|([^\s{}]+)")
+_HEADER = re.compile(r'\s*\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]')
+#: Comments; parentheses; moves, and the numbers, assessments and results between them.
+_TOKEN = re.compile(r"\{([^}]*)\}|([()])|(?:\$\d+)|([^\s{}()]+)")
 _NUMBER = re.compile(r"^\d+\.+")
 _RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
 _LAST_SENSE = re.compile(r"\{[^}]*\[%last_sense ([^\]]*)\]")
@@ -33,15 +33,18 @@ _NOTE = re.compile(r"\[%(\w+) ([^\]]*)\]")
 
 
 def read_pgn(text: str) -> SavedGame:
-    """Read the game of a PGN that :mod:`.pgn` has written.
+    """Read the game of a PGN that :mod:`.pgn` has written, perhaps with variations and assessments since.
 
     :raises BadHistory: the text is not such a PGN.
     """
-    headers: dict[str, str] = dict(_HEADER.findall(text))
+    headers: dict[str, str] = {}
+    at = 0
+    while (found := _HEADER.match(text, at)) is not None:
+        headers[found[1]], at = found[2], found.end()
     try:
         history = History(headers.get("FEN", chess.STARTING_FEN))
         board = ReconBoard(history.start_fen)
-        for move, notes in _moves(_HEADER.sub("", text), ReconRules(history.start_fen)):
+        for move, notes in _moves(text[at:], ReconRules(history.start_fen)):
             taken, capture = (None, None) if move is None else board.revise(move)
             requested = Move.from_uci(notes["request"]) if "request" in notes else taken
             history.turns.append(Turn(_square(notes.get("sense")), requested, taken, capture))
@@ -60,14 +63,19 @@ def _moves(text: str, board: ReconRules) -> Iterator[tuple[Move | None, dict[str
     """Yield the moves made, None for a turn without one, each with the notes after it."""
     made: list[Move | None] = []
     notes: dict[str, str] = {}
-    for comment, word in _TOKEN.findall(text):
-        if comment:
+    depth = 0
+    for comment, parenthesis, word in _TOKEN.findall(text):
+        if parenthesis or depth:
+            depth += {"(": 1, ")": -1}.get(parenthesis, 0)
+        elif comment:
             notes |= dict(_NOTE.findall(comment))
         elif (san := _NUMBER.sub("", word)) and san not in _RESULTS:
             if made:
                 yield made.pop(), notes
             notes = {}
             made.append(board.push_san(san) or None)
+    if depth:
+        raise BadHistory("pgn: a variation is not closed, or closed twice")
     if made:
         yield made.pop(), notes
 

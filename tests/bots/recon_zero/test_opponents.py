@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from gm_arena.bot import BotUnusable
+from gm_arena.replay.files import blind_games
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.checkpoint_files import digest_of
 from gm_bots.recon_zero.lockstep import judging
@@ -27,7 +28,7 @@ from gm_bots.recon_zero.lockstep.opponent_model import (
     shares_of,
 )
 from gm_bots.recon_zero.lockstep.requests import FEATURES
-from gm_bots.recon_zero.measure.likelihood import Moment, choices, games_in, mean_of, moments
+from gm_bots.recon_zero.measure.likelihood import Moment, choices, mean_of, moments
 from gm_bots.recon_zero.player import Player
 from gm_bots.recon_zero.shipped import FILE
 from gm_recon.reading import SavedGame
@@ -56,7 +57,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_choices_are_the_requests_of_a_game(played: Path) -> None:
-    for game in games_in(played):
+    for game in blind_games(played):
         requested = [turn for turn in game.history.replay() if turn.color == chess.BLACK]
         found = list(choices(game.history, chess.BLACK, judging.count_material))
         assert len(found) == len(requested)
@@ -71,7 +72,7 @@ def test_turns_are_measured_by_what_the_player_was_told(played: Path) -> None:
     """An opponent that requests anything makes positions likelier that come about in more ways; the others make the
     truth likelier still.
     """
-    turns = {name: list(follow(games_in(played), model)) for name, model in MODELS.items()}
+    turns = {name: list(follow(blind_games(played), model)) for name, model in MODELS.items()}
     found = {name: mean_of([each]) for name, each in turns.items()}
     assert found["any"].equal == found["known"].equal
     assert found["known"].moves[0] > found["any"].moves[0]
@@ -147,12 +148,27 @@ def test_bot_plays_by_the_model_that_it_is_given(
     assert least <= player.knowledge.weights().max() <= most
 
 
-def test_command_says_what_it_cannot_read(tmp_path: Path) -> None:
+RBC = '[Variant "Reconnaissance blind chess"]\n\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f"{RBC}1. e4 e5 *\n\n{RBC}1. e4 Ke4 *\n".encode(), ", game 2 is not a game: illegal san: 'Ke4'"),
+        (b"\xef\xbb\xbf" + f"{RBC}1. e4 bogus *\n".encode(), " is not a game: invalid san: 'bogus'"),
+        (b"1. e4 e5 *\n", " is a game of standard, and not of rbc"),
+        (b"404: Not Found\n", "404:"),
+        (b"\x1f\x8b\x08", "the file is compressed: unpack it with gunzip"),
+        (b"", " holds no game"),
+    ],
+)
+def test_file_that_cannot_be_read_is_refused_with_file_game_and_word(content: bytes, said: str, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch: pip install 'grandmasterd[train]'")
     from gm_bots.recon_zero.command import train
 
     path = tmp_path / "games.pgn"
-    path.write_text('[Event "?"]\n\n1. e4 Ke4 *\n')
+    path.write_bytes(content)
     done = CliRunner().invoke(train, ["opponents", str(path)])
-    assert done.exit_code == 1
-    assert done.stderr.startswith("Error: ")
+    assert done.exit_code == 2
+    assert f"Error: {path}" in done.stderr
+    assert said in done.stderr

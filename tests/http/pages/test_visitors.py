@@ -11,7 +11,10 @@ import pytest
 
 from gmd.daemon import Daemon
 from gmd.event_log.directory import SESSION_KEY, DataError
+from gmd.event_log.interface import LogFailed
 from gmd.event_log.opening import open_store
+from gmd.http.pages import session_key as session_keys
+from gmd.http.pages.session_key import session_key
 from gmd.http.pages.visitor import (
     COOKIE,
     FIRST_GUEST,
@@ -19,8 +22,6 @@ from gmd.http.pages.visitor import (
     NOBODY,
     SESSION_SECONDS,
     Sessions,
-    Visitor,
-    session_key,
 )
 from gmd.players.account import FIRST_PLAYER, MOST_ENDED
 from tests.http.pages.browser import Browser, browsing, pages
@@ -290,26 +291,62 @@ async def test_many_sign_outs_end_all_cookies_of_a_player_and_take_no_more_room(
         assert "Signed in as ann" in (await browser.get("/")).text
 
 
-async def copy_of_ended_cookie(daemon: Daemon, browser: Browser) -> Visitor:
-    """Sign out, and return whom a copy of the cookie then names."""
-    cookie = browser.client.cookies[COOKIE]
-    assert sessions_of(daemon).read(cookie) != NOBODY
-    await browser.submit((await browser.get("/")).form("/sign-out"))
-    return sessions_of(daemon).read(cookie)
+@pytest.mark.parametrize("kind", ["guest", "spectator"])
+async def test_copied_cookie_of_a_guest_or_a_spectator_acts_no_more_after_sign_out_nor_after_a_restart(
+    kind: str, tmp_path: Path
+) -> None:
+    settings = {"data": str(tmp_path), **(SPECTATING if kind == "spectator" else {})}
+
+    async def known(browser: Browser) -> str:
+        if kind == "guest":
+            await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
+        else:
+            await browser.submit((await browser.get("/sign-in")).form("/spectate"), spectator_key="sesame")
+        return browser.client.cookies[COOKIE]
+
+    async with pages(**settings) as (daemon, browser), browsing(daemon) as elsewhere:
+        cookies = await known(browser), await known(elsewhere)
+        sessions = sessions_of(daemon)
+        assert NOBODY not in map(sessions.read, cookies)
+        await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert [sessions.read(cookie) == NOBODY for cookie in cookies] == [True, False]
+    async with pages(**settings) as (daemon, _):
+        assert [sessions_of(daemon).read(cookie) == NOBODY for cookie in cookies] == [True, False]
 
 
-async def test_copied_cookie_of_a_guest_acts_no_more_after_it_has_left() -> None:
-    async with pages() as (daemon, browser):
+async def test_guests_who_leave_do_not_bring_back_a_spectators_ended_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_keys, "MOST_STORED", 3)
+    async with pages(**SPECTATING) as (daemon, _):
+        sessions = sessions_of(daemon)
+        spectator = sessions.issue(None, oversees=True)
+        guests = [sessions.issue(FIRST_GUEST + number) for number in range(5)]
+        for cookie in (spectator, *guests):
+            await sessions.end(cookie)
+        assert sessions.read(spectator) == NOBODY
+        assert [sessions.read(guest) == NOBODY for guest in guests] == [False, False, True, True, True]
+
+
+async def test_sign_out_that_cannot_be_stored_is_reported_and_can_be_repeated(tmp_path: Path) -> None:
+    async with pages(data=str(tmp_path)) as (daemon, browser):
         await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
-        assert await copy_of_ended_cookie(daemon, browser) == NOBODY
+        cookie = browser.client.cookies[COOKIE]
+        blocker = (tmp_path / SESSION_KEY).with_suffix(".new")
+        blocker.mkdir()
+        failed = await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert (failed.status, sessions_of(daemon).read(cookie) == NOBODY) == (500, False)
+        blocker.rmdir()
+        await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert sessions_of(daemon).read(cookie) == NOBODY
 
 
-async def test_copied_cookie_of_a_spectator_shows_no_more_after_it_has_left_and_another_one_does() -> None:
-    async with pages(**SPECTATING) as (daemon, browser), browsing(daemon) as other:
-        for each in (browser, other):
-            await each.submit((await each.get("/sign-in")).form("/spectate"), spectator_key="sesame")
-        assert await copy_of_ended_cookie(daemon, browser) == NOBODY
-        assert sessions_of(daemon).read(other.client.cookies[COOKIE]).oversees
+async def test_key_that_was_removed_is_not_written_back_by_a_sign_out(tmp_path: Path) -> None:
+    async with pages(data=str(tmp_path)) as (daemon, browser):
+        await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
+        (tmp_path / SESSION_KEY).unlink()
+        cookie = browser.client.cookies[COOKIE]
+        await browser.submit((await browser.get("/")).form("/sign-out"))
+        assert sessions_of(daemon).read(cookie) == NOBODY
+    assert not (tmp_path / SESSION_KEY).exists()
 
 
 # --- The key of the signatures ---------------------------------------------------------------------------------------
@@ -331,24 +368,32 @@ async def test_restart_ends_no_session(tmp_path: Path) -> None:
 
 
 def test_key_is_different_for_every_daemon_in_memory() -> None:
-    assert session_key(None) != session_key(None)
+    assert session_key(None).secret != session_key(None).secret
 
 
 @pytest.mark.slow
-def test_daemon_that_takes_over_a_database_has_the_same_key(database_url: str, tmp_path: Path) -> None:
+async def test_daemon_that_takes_over_a_database_has_the_same_key_and_ended_cookies(
+    database_url: str, tmp_path: Path
+) -> None:
     with open_store("", database_url):
         pass
-    keys = {session_key(tmp_path / name, database_url, new_term(database_url)) for name in ("one", "two")}
-    assert [len(key) for key in keys] == [32]
+    one = session_key(tmp_path / "one", database_url, new_term(database_url))
+    await one.end(b"01234567", oversees=True)
+    other = session_key(tmp_path / "two", database_url, new_term(database_url))
+    assert (len(one.secret), other.secret == one.secret) == (32, True)
+    assert [other.has_ended(digest, oversees=True) for digest in (b"01234567", b"76543210")] == [True, False]
+    with pytest.raises(LogFailed):  # another daemon serves by now
+        await one.end(b"76543210", oversees=True)
     with pytest.raises(DataError, match="database: it cannot be used: "):
         session_key(tmp_path, "postgresql://127.0.0.1:1/games")
 
 
-def test_damaged_key_is_reported_with_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [5, 33, 40])
+def test_damaged_key_is_reported_with_what_to_do(size: int, tmp_path: Path) -> None:
     key = session_key(tmp_path)
-    assert session_key(tmp_path) == key
-    (tmp_path / SESSION_KEY).write_bytes(key[:5])
-    with pytest.raises(DataError, match=r"has 5 bytes instead of 32; remove it, and visitors sign in again"):
+    assert session_key(tmp_path).secret == key.secret
+    (tmp_path / SESSION_KEY).write_bytes(bytes(size))
+    with pytest.raises(DataError, match=rf"has {size} bytes, which is no key; remove it, and visitors sign in again"):
         session_key(tmp_path)
 
 
@@ -364,7 +409,7 @@ async def test_stale_cookie_names_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_key_is_made_although_a_crash_has_left_half_of_one(tmp_path: Path) -> None:
     (tmp_path / SESSION_KEY).with_suffix(".new").write_bytes(b"half")
-    assert len(session_key(tmp_path)) == 32
+    assert len(session_key(tmp_path).secret) == 32
     assert [file.name for file in tmp_path.iterdir()] == [SESSION_KEY]
 
 

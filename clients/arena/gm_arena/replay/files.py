@@ -42,23 +42,52 @@ def read_file(path: Path, wanted: int | None = None) -> Recorded:
     :param wanted: the game to read, if there are several: the id of a game of JSON lines, the number of one of PGN.
     :raises BadRecord: there is no game, no such game, or there are several and ``wanted`` is None.
     """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; export the game alone (gmd export --game ID)")
-        content = path.read_bytes()
-        check_is_text(content)
-        text = content.decode("utf-8-sig", "replace")
-    except OSError as error:
-        raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
-    except BadPgn as error:
-        raise BadRecord(f"{path} cannot be read: {error}") from None
+    text = _text_of(path)
     if not text.lstrip().startswith("{"):
-        return _one(path, dict(enumerate(pgn_games(io.StringIO(text), sys.maxsize), 1)), wanted, pgn_game)
+        return _one(path, dict(enumerate(_games_of(text), 1)), wanted, pgn_game)
     if is_match(text):
         return _one(path, dict(match_lines(text)), wanted, match_game)
     if (lines := dict(_lines(text))) and any(lines):
         return _one(path, lines, wanted, line_game)
     return history_game(text, str(path))
+
+
+def blind_games(path: Path) -> list[SavedGame]:
+    """Return all games of a PGN file of rbc.
+
+    :raises BadRecord: there is none, one cannot be read, or one is of another variant.
+    """
+    games = [pgn_game(found, f"{path}, game {number}") for number, found in enumerate(_games_of(_text_of(path)), 1)]
+    if not games:
+        raise BadRecord(f"{path} holds no game")
+    return [_saved(game) for game in games]
+
+
+def _saved(game: Recorded) -> SavedGame:
+    if game.history is None:
+        raise BadRecord(f"{game.where} is a game of {game.variant}, and not of rbc")
+    return SavedGame(game.history, game.white, game.black)
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file.
+
+    :raises BadRecord: it cannot be read, is too large, or is no text.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadRecord(f"{path} has more than {MAX_BYTES:,} bytes; export the game alone (gmd export --game ID)")
+        content = path.read_bytes()
+        check_is_text(content)
+    except OSError as error:
+        raise BadRecord(f"{path} cannot be read: {error.strerror}") from None
+    except BadPgn as error:
+        raise BadRecord(f"{path} cannot be read: {error}") from None
+    return content.decode("utf-8-sig", "replace")
+
+
+def _games_of(text: str) -> Iterator[PgnGame]:
+    return pgn_games(io.StringIO(text), sys.maxsize)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

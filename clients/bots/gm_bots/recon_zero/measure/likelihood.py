@@ -8,11 +8,9 @@ equal positions. A better way to weight them has a higher one.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
-from pathlib import Path
 from typing import NamedTuple
 
 import chess
@@ -24,8 +22,6 @@ from gm_env.actions import action_of
 from gm_env.kernels.layout import PLANES
 from gm_env.positions import written
 from gm_recon import History, ReconBoard
-from gm_recon.pgn_reading import read_pgn
-from gm_recon.reading import SavedGame
 
 from ..lockstep.judging import Judge
 from ..lockstep.likelihood import plant_edges
@@ -39,8 +35,6 @@ _CAP = 20_000
 #: Before a sense and after it.
 Bits = NDArray[np.float64]
 
-_GAME = re.compile(r"^(?=\[Event )", re.M)
-
 
 @dataclass(frozen=True)
 class Moment:
@@ -52,14 +46,6 @@ class Moment:
 
     equal: tuple[float, float]
     moves: tuple[float, float]
-
-
-def games_in(path: Path) -> list[SavedGame]:
-    """Return the games of a PGN file of gmd's.
-
-    :raises BadHistory: one cannot be read.
-    """
-    return [read_pgn(text) for text in _GAME.split(path.read_text()) if text.strip()]
 
 
 def choices(history: History, color: Color, judge: Judge) -> Iterator[Choice]:

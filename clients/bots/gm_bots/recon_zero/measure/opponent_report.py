@@ -14,6 +14,7 @@ from chess import Color
 from rich.console import Console
 from rich.table import Table
 
+from gm_arena.replay.files import blind_games
 from gm_recon import History
 from gm_recon.reading import BadHistory
 
@@ -23,7 +24,7 @@ from ..lockstep.judging import Judge, count_material
 from ..lockstep.network_judge import NetworkJudge
 from ..lockstep.opponent_model import OpponentModel, learn, model_of
 from ..shipped import shipped
-from .likelihood import Likelihood, choices, games_in, mean_of, moments
+from .likelihood import Likelihood, choices, mean_of, moments
 
 #: The end of a name in a match of a bot against itself.
 _SECOND = re.compile(r" #\d+$")
@@ -60,7 +61,8 @@ def learn_and_measure(
     :param held_out: every so many-th game of a player is for measuring.
     :param checkpoint: of the network that is asked; None for the one that comes with the package, or for piece values.
     :param tell: called with what is being done.
-    :raises BadHistory: a game cannot be read, or a player has no request to learn from.
+    :raises BadRecord: a game cannot be read.
+    :raises BadHistory: a player has no request to learn from.
     :raises BadCheckpoint: the checkpoint cannot be read.
     """
     path, seats = checkpoint or shipped(), seats_in(paths)
@@ -85,11 +87,11 @@ def learn_and_measure(
 def seats_in(paths: Sequence[Path]) -> dict[str, list[Seat]]:
     """Return by name the players of games.
 
-    :raises BadHistory: a game cannot be read.
+    :raises BadRecord: a game cannot be read.
     """
     found: dict[str, list[Seat]] = {}
     for path in paths:
-        for game in games_in(path):
+        for game in blind_games(path):
             for color, name in ((chess.WHITE, game.white), (chess.BLACK, game.black)):
                 found.setdefault(_SECOND.sub("", name or "?"), []).append(Seat(game.history, color))
     return found
