@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import msgspec
@@ -14,8 +12,7 @@ import trio
 
 import gmd.lobby.contests as book
 from gm_client.blocking import connect
-from gm_protocol.codec import decode_request
-from gm_protocol.contests import MAX_REPORT, ContestReport, ReportContest
+from gm_protocol.contests import MAX_REPORT, ContestReport
 from gm_protocol.errors import BadRequest, TooMany
 from gmd.daemon import Daemon
 from gmd.event_log.interface import LogFailed
@@ -129,22 +126,6 @@ async def test_refusal_of_a_cell_names_it_and_the_rule() -> None:
             await daemon.ask("contest", token=TOKEN, report=report_of(columns=["1", "two\nlines"]))
         rule = "a text has no line breaks, other control characters, or marks of direction"
         assert str(caught.value) == f"report: the cell 'two\\nlines': {rule}"
-
-
-def test_large_report_takes_little_more_time_to_read_than_any_json_of_its_size() -> None:
-    """Each report is read in one call of the event loop."""
-    rows = [{"name": f"p{number}", "cells": ["1-0"] * 82} for number in range(100)]
-    request = {"kind": "contest", "token": TOKEN, "report": report_of(players=rows, columns=["1"] * 82)}
-    body = msgspec.json.encode(request)
-    assert isinstance(decode_request(body), ReportContest)
-
-    def seconds_of(read: Callable[[bytes], object]) -> float:
-        begun = process_time()
-        read(body)
-        return process_time() - begun
-
-    least = min(seconds_of(msgspec.json.decode) for _ in range(50))
-    assert min(seconds_of(decode_request) for _ in range(50)) < 5 * least
 
 
 @pytest.mark.parametrize("token", ["", "x" * 15, "x" * 257, None, 7])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import chess
 import chess.pgn
@@ -15,7 +12,6 @@ import pytest
 from gm_arena.replay.files import pgn_game
 from gm_arena.replay.main_line import read_main_line
 from gm_recon.pgn import ReconRules
-from gmd.archive.files import ImportOptions, read_games
 from gmd.games.notation import run_through
 from gmd.games.pgn_text import pgn_games, read_pgn
 from tests.games.playing import STYLES, choose
@@ -158,27 +154,3 @@ def test_any_file_is_read_as_by_python_chess() -> None:
     texts = [written(annotated(rng.choice(["standard", "chess960", "crazyhouse"]), rng), rng) for _ in range(cases(9))]
     found = pgn_games(io.StringIO("\n".join(texts)), 1_000)
     assert [game.read() for game in found] == [run_through(read_pgn(text, 1_000)) for text in texts]
-
-
-@pytest.mark.slow
-def test_games_are_read_and_played_in_no_more_than_1_3_times_the_time_of_python_chess(tmp_path: Path) -> None:
-    rng = random.Random("many games")
-    file = tmp_path / "games.pgn"
-    file.write_text("\n".join(written(annotated("standard", rng), rng) for _ in range(200)))
-
-    def ours() -> int:
-        return sum(1 for _ in read_games(file, "pgn", ImportOptions(1, 2), lambda _: None))
-
-    def theirs() -> int:
-        with file.open() as opened:
-            return sum(1 for _ in iter(lambda: chess.pgn.read_game(opened), None))
-
-    assert ours() == theirs() == 200
-    assert min(seconds_of(ours) for _ in range(3)) < 1.3 * min(seconds_of(theirs) for _ in range(3))
-
-
-def seconds_of(read: Callable[[], object]) -> float:
-    """Return the processor's time that reading takes."""
-    begun = time.process_time()
-    read()
-    return time.process_time() - begun
