@@ -1,4 +1,4 @@
-"""A few concurrent clients, each of which continues as soon as it has its replies: one process, one selector.
+"""Concurrent clients, each of which continues as soon as it has its replies: one process, one selector.
 
 A game begins with its own request, whose reply has the id that the moves need.
 """
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from .load import HELLO, NEW_GAME, READ_SIZE, Address, Measured, count_frames, move, some
+from .load import HELLO, NEW_GAME, READ_SIZE, Address, Measured, connect, count_frames, move, some
 
 _GAME_ID = re.compile(rb'"game_id":(\d+)')
 
@@ -39,8 +39,10 @@ class Client(Protocol):
 MakeClient = Callable[[Address, Iterator[list[str]]], Client]
 
 
-def play(clients: Sequence[Client]) -> Measured:
-    """Run clients until all are done."""
+def play(make: MakeClient, number: int, address: Address, games: Sequence[list[str]]) -> Measured:
+    """Let so many clients play games until all are done."""
+    shared = iter(games)
+    clients = [make(address, shared) for _ in range(number)]
     begun = time.perf_counter()
     with selectors.DefaultSelector() as selector:
         for client in clients:
@@ -67,9 +69,11 @@ def _serve(selector: selectors.BaseSelector, client: Client) -> None:
 class Session:
     """A client with one connection, which sends all moves of a game in one write."""
 
+    #: The most moves in one write.
+    window = 1 << 30
+
     def __init__(self, address: Address, games: Iterator[list[str]]) -> None:
-        self.socket = socket.create_connection(address)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = connect(address)
         self.replies = self.reply_bytes = 0
         self._games = games
         self._awaited = 0
@@ -104,12 +108,8 @@ class Session:
         self._buffer.clear()
         if not self._later:
             return self.begin()
-        self._send(self._next())
+        self._send([self._later.pop() for _ in range(min(self.window, len(self._later)))])
         return True
-
-    def _next(self) -> list[bytes]:
-        frames, self._later = self._later[::-1], []
-        return frames
 
     def _send(self, frames: list[bytes]) -> None:
         self._awaited = len(frames)
@@ -119,8 +119,7 @@ class Session:
 class OneByOne(Session):
     """A client with one connection, which makes a move once it has the reply to the previous one."""
 
-    def _next(self) -> list[bytes]:
-        return [self._later.pop()]
+    window = 1
 
 
 class Version1:

@@ -1,135 +1,185 @@
-"""Moves a second with every reply durable, compared with games in memory."""
+"""Durable play, compared with play in memory and with two bare echo servers.
+
+One of them answers at once. The other commits what it has read to SQLite before it answers, and does nothing else: its
+rate is the highest that a durable server on trio can be expected to reach on this machine.
+"""
 
 from __future__ import annotations
 
-import json
-import selectors
-import socket
+import random
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from itertools import cycle
+from collections.abc import Sequence
+from contextlib import ExitStack
 from statistics import median
 from typing import NamedTuple
 
 from . import servers
-from .load import HEADER, HELLO, NEW_GAME, READ_SIZE, Address, move, one_shot
+from .clients import MakeClient, OneByOne, Session, Version1, play
+from .games import long_games, random_game
+from .load import Measured
 
-SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-#: Most moves of one game in a run, below the length at which games end.
-LONGEST = 5_000
-#: Numbers of concurrent games, and the ratio of the rates that is aimed at.
-AT_ONCE: dict[int, float | None] = {1: None, 16: None, 256: 0.95}
+#: Sessions play this many times the moves, so that a run takes as long as one of version 1: in a tenth of a second the
+#: first games would count most.
+SESSION_TIMES = 10
+#: Plies of each game, and the number of games whose positions occur again and again.
+PLIES = 30
+KNOWN = 20
+
+
+class Case(NamedTuple):
+    """A way to play, and the lowest rate that is aimed at, as a share of the echo server's or of memory's."""
+
+    name: str
+    client: MakeClient
+    clients: int
+    of_echo: float | None = None
+    of_memory: float | None = None
+
+
+#: A connection for each game, which goes on during the whole run.
+MANY_GAMES = (
+    Case("move by move", OneByOne, 1),
+    Case("move by move", OneByOne, 16),
+    Case("move by move", OneByOne, 256, of_memory=0.95),
+)
+FEW_CLIENTS = (
+    Case("version 1, seen", Version1, 1),
+    Case("version 1, seen", Version1, 8, of_echo=0.65),
+    Case("version 1, seen", Version1, 64),
+    Case("version 1, new", Version1, 1),
+    Case("version 1, new", Version1, 8, of_echo=0.5),
+    Case("version 1, new", Version1, 64),
+    Case("sessions, seen", Session, 1),
+    Case("sessions, seen", Session, 8, of_echo=0.7),
+    Case("sessions, seen", Session, 64),
+    Case("sessions, new", Session, 1),
+    Case("sessions, new", Session, 8, of_echo=0.22),
+    Case("sessions, new", Session, 64),
+)
 
 
 class Run(NamedTuple):
-    """Moves a second, and the server's processor time per move in microseconds (NaN if unknown)."""
+    """A server's result with some games.
+
+    :ivar rate: replies a second.
+    :ivar main: processor time of the main thread per reply, in microseconds; NaN if unknown.
+    :ivar others: the same for all other threads and the process that commits.
+    """
 
     rate: float
-    cost: float
+    main: float
+    others: float
 
 
-def measure(moves: int, rounds: int) -> None:
-    """Print a line for each number of games: medians, and the median of the ratios pair by pair.
+class Round(NamedTuple):
+    """The same games on all servers: gmd on disk and in memory, and the echo server without and with commits."""
 
-    :param moves: moves per run.
+    durable: Run
+    memory: Run
+    echo: Run
+    committing: Run
+
+
+class Commits(NamedTuple):
+    """A daemon's commits: their number, the games in them, and the seconds that they took."""
+
+    number: float
+    games: float
+    seconds: float
+
+
+def measure(cases: Sequence[Case], moves: int, rounds: int) -> None:
+    """Print a line for each case: medians, and the medians of the ratios round by round.
+
+    :param moves: the approximate number of requests per run; sessions make ten times as many.
     """
     print(
-        f"{'games at once':15}{'durable/s':>10}{'memory/s':>10}{'ratio':>8}{'aim':>7}"
-        f"{'durable us':>12}{'memory us':>11}"
+        f"{'':26}  {'replies a second':^35}  {'ratio and its aim':^36}  {'us of processor a reply':^30}"
+        f"  {'a commit':^12}\n"
+        f"{'':19}{'clients':>7}  {'durable':>8}{'memory':>9}{'echo':>9}{'commits':>9}"
+        f"  {'of echo':>12}{'of memory':>12}{'of commits':>12}"
+        f"  {'main':>6}{'writer':>8}{'memory':>8}{'echo':>8}  {'games':>6}{'ms':>6}"
     )
-    for games, aim in AT_ONCE.items():
-        pairs = [_pair(games, moves) for _ in range(rounds)]
-        ratio = median(durable.rate / memory.rate for durable, memory in pairs)
-        rates, costs = ([[run[what] for run in pair] for pair in pairs] for what in (0, 1))
-        print(
-            f"{games:<15}{_median(rates, 0):>10,.0f}{_median(rates, 1):>10,.0f}{ratio:>8.2f}"
-            f"{'' if aim is None else f'{aim:.2f}':>7}{_median(costs, 0):>12.1f}{_median(costs, 1):>11.1f}"
+    for case in cases:
+        _report(case, *_compare(case, moves, rounds))
+    print("commits: an echo server that commits what it reads to SQLite before it answers")
+    print("main: the durable server's main thread; writer: all else of it; memory, echo: those servers' main threads")
+
+
+def _report(case: Case, runs: Sequence[Round], commits: Commits) -> None:
+    durable, memory, echo, committing = (Run(*map(median, zip(*of, strict=True))) for of in zip(*runs, strict=True))
+    of_memory, of_echo, of_committing = (
+        median(round_.durable.rate / round_[peer].rate for round_ in runs) for peer in (1, 2, 3)
+    )
+    print(
+        f"{case.name:19}{case.clients:>7}  {durable.rate:>8,.0f}{memory.rate:>9,.0f}{echo.rate:>9,.0f}"
+        f"{committing.rate:>9,.0f}"
+        f"  {of_echo:>5.2f} {_aim(case.of_echo):>6}{of_memory:>5.2f} {_aim(case.of_memory):>6}{of_committing:>12.2f}"
+        f"  {durable.main:>6.1f}{durable.others:>8.1f}{memory.main:>8.1f}{echo.main:>8.1f}"
+        f"  {commits.games / commits.number:>6.1f}{commits.seconds / commits.number * 1e3:>6.2f}",
+        flush=True,
+    )
+
+
+def _aim(ratio: float | None) -> str:
+    return "" if ratio is None else f"({ratio:.2f})"
+
+
+def _compare(case: Case, moves: int, rounds: int) -> tuple[list[Round], Commits]:
+    """Play the same games on all four servers in turn; the first round, a warm-up, does not count."""
+    with ExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="gmd-bench-"))
+        durable, memory = stack.enter_context(servers.gmd(directory)), stack.enter_context(servers.gmd())
+        warm = _games(case, moves, seed=0)
+        _play(durable, case, warm)
+        mean_bytes = _play(memory, case, warm).mean_bytes
+        echo, committing = (
+            stack.enter_context(servers.echo(mean_bytes, one_shot=case.client is Version1, commit=commit))
+            for commit in (False, True)
         )
-    print("us: the server's processor time per move, on all cores; an otherwise idle core writes to the disk")
+        _play(echo, case, warm)
+        _play(committing, case, warm)
+        before = _commits(durable)
+        peers = (durable, memory, echo, committing)
+        runs = []
+        for seed in range(1, rounds + 1):
+            games = _games(case, moves, seed)
+            runs.append(Round(*(_run(server, case, games) for server in peers)))
+        after = _commits(durable)
+    return runs, Commits(*(late - early for late, early in zip(after, before, strict=True)))
 
 
-def _median(pairs: Sequence[Sequence[float]], which: int) -> float:
-    return median(pair[which] for pair in pairs)
+def _run(server: servers.Server, case: Case, games: Sequence[list[str]]) -> Run:
+    before = server.main_seconds(), server.all_seconds()
+    measured = _play(server, case, games)
+    main, every = (
+        float("nan") if early is None or late is None else (late - early) / measured.replies * 1e6
+        for early, late in zip(before, (server.main_seconds(), server.all_seconds()), strict=True)
+    )
+    return Run(measured.rate, main, every - main)
 
 
-def _pair(games: int, moves: int) -> tuple[Run, Run]:
-    """Run the same moves on disk and in memory."""
-    with tempfile.TemporaryDirectory(prefix="gmd-bench-") as directory:
-        return _run(directory, games, moves), _run(":memory:", games, moves)
+def _play(server: servers.Server, case: Case, games: Sequence[list[str]]) -> Measured:
+    return play(case.client, case.clients, server.address, games)
 
 
-def _run(data: str, games: int, moves: int) -> Run:
-    moves = min(moves, games * LONGEST)
-    with servers.gmd(data) as server:
-        _play(server.address, games, games * 20)
-        before = server.cpu_seconds()
-        rate = _play(server.address, games, moves)
-        after = server.cpu_seconds()
-    return Run(rate, float("nan") if before is None or after is None else (after - before) / moves * 1e6)
+def _commits(daemon: servers.Daemon) -> Commits:
+    names = ("gmd_log_commit_games_count", "gmd_log_commit_games_sum", "gmd_log_commit_duration_seconds_sum")
+    return Commits(*map(daemon.metric, names))
 
 
-def _play(address: Address, games: int, moves: int) -> float:
-    """Play concurrent games, each over its own connection with one request under way; return moves a second."""
-    first_id = 1 + _newest(address)
-    one_shot(address, [iter([NEW_GAME]) for _ in range(games)], 1)
-    players = [_Player(address, _moves(first_id + number)) for number in range(games)]
-    selector = selectors.DefaultSelector()
-    for player in players:
-        selector.register(player.connection, selectors.EVENT_READ, player)
-    begun, answered = time.perf_counter(), 0
-    for player in players:
-        player.send()
-    while answered < moves:
-        for key, _ in selector.select():
-            answered += key.data.answered()
-    seconds = time.perf_counter() - begun
-    for player in players:
-        player.connection.close()
-    return answered / seconds
+def _games(case: Case, moves: int, seed: int) -> list[list[str]]:
+    """Return the games of a run; those with known positions are always the same."""
+    if case.client is OneByOne:
+        return long_games(moves, case.clients)
+    count = max(case.clients, moves * (SESSION_TIMES if case.client is Session else 1) // (PLIES + 1))
+    seen = case.name.endswith("seen")
+    rng = random.Random(0 if seen else seed)
+    games = [_game(rng) for _ in range(KNOWN if seen else count)]
+    return [games[number % len(games)] for number in range(count)]
 
 
-class _Player:
-    """Both sides of one game."""
-
-    def __init__(self, address: Address, frames: Iterator[bytes]) -> None:
-        self.connection = socket.create_connection(address)
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._frames = frames
-        self._buffer = bytearray()
-        self.connection.sendall(HELLO)
-        while not self._whole():
-            self._buffer += self.connection.recv(READ_SIZE)
-        self._buffer.clear()
-
-    def send(self) -> None:
-        """Make the next move."""
-        self.connection.sendall(next(self._frames))
-
-    def answered(self) -> bool:
-        """Read; after a whole reply, make the next move and return True."""
-        self._buffer += self.connection.recv(READ_SIZE)
-        if not self._whole():
-            return False
-        self._buffer.clear()
-        self.send()
-        return True
-
-    def _whole(self) -> bool:
-        size = len(self._buffer)
-        return size >= HEADER.size and size == HEADER.size + HEADER.unpack_from(self._buffer)[0]
-
-
-def _newest(address: Address) -> int:
-    """Return the highest id of a game, found by creating one."""
-    with socket.create_connection(address) as connection:
-        connection.sendall(NEW_GAME)
-        received = b"".join(iter(lambda: connection.recv(READ_SIZE), b""))
-    game_id: int = json.loads(received[HEADER.size :])["game_id"]
-    return game_id
-
-
-def _moves(game_id: int) -> Iterator[bytes]:
-    """Yield endless moves of knights out and back: the server has seen all positions before."""
-    for ply, text in enumerate(cycle(SHUFFLE)):
-        yield move(game_id, ply, text)
+def _game(rng: random.Random) -> list[str]:
+    while len(game := random_game(rng, PLIES)) < PLIES:
+        pass
+    return game

@@ -8,17 +8,17 @@ C++. From Python it is stepped an action at a time, alone and with its observati
 from __future__ import annotations
 
 import os
-import random
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import count
 from statistics import median
 from typing import Any
 
-from gm_recon import ReconGame
+from . import recon
 
 #: Turns that each plays in a round, about.
 TURNS = 20_000
@@ -35,12 +35,12 @@ def measure(rounds: int) -> None:
     except ImportError as error:
         print(f"{error}: pip install -e '.[env]'")
         return
-    players: dict[str, Play] = _open_spiel() | {"gm_recon": _gm_recon}
+    players: dict[str, Play] = _open_spiel()
+    players["gm_recon"] = _games(lambda seed: recon.random_game(seed).ply, TURNS // 10)
     for n in SIZES:
         batch = BatchedRbc(n, 1)
         players[f"gm_env, {n:,} games"] = _batch(batch, shows=False)
         players[f"gm_env, {n:,}, masks and observations"] = _batch(batch, shows=True)
-    players |= _interfaces()
     for play in players.values():
         play(0)
     results = [{name: _rate(play, 1 + number) for name, play in players.items()} for number in range(rounds)]
@@ -78,109 +78,38 @@ def _batch(batch: Any, shows: bool) -> Play:
     return play
 
 
-def _interfaces() -> dict[str, Play]:
-    """Return players through Gymnasium's and PettingZoo's interfaces, and of PettingZoo's own chess if it is there.
+def _games(play: recon.Game, turns: int) -> Play:
+    """Return a player of games one after the other."""
 
-    Their spaces draw the actions, as in the libraries' examples, which takes most of the time. A learner's turn in
-    Gymnasium is two of the game: the opponent answers it.
-    """
-    try:
-        from gm_env import pettingzoo as rbc
-        from gm_env.gymnasium import RbcEnv, RbcVectorEnv
-    except ImportError as error:
-        print(f"{error}: pip install -e '.[env]'")
-        return {}
-    envs, env = RbcVectorEnv(64), RbcEnv()
+    def play_all(seed: int) -> int:
+        seeds, done = count(1_000 * seed), 0
+        while done < turns:
+            done += play(next(seeds))
+        return done
 
-    def vector(seed: int) -> int:
-        envs.reset(seed=seed)
-        turns = 0
-        while turns < TURNS // 4:
-            envs.step(envs.action_space.sample())
-            turns += 64  # two steps are a turn, which the opponent answers by another
-        return turns
-
-    def single(seed: int) -> int:
-        _, over, steps = env.reset(seed=seed), False, 0
-        while steps < TURNS // 20 or not over:
-            if over:
-                env.reset()
-            over = bool(env.step(env.action_space.sample())[2])
-            steps += 1
-        return steps
-
-    players: dict[str, Play] = {"gm_env, Gymnasium vector of 64": vector, "gm_env, Gymnasium": single}
-    players["gm_env, PettingZoo"] = _agents(rbc.env(), 2)
-    try:
-        from pettingzoo.classic import chess_v6
-    except ImportError as error:
-        print(f"PettingZoo's chess is not installed ({error}): pip install 'pettingzoo[classic]'")
-        return players
-    return players | {"PettingZoo's chess, a move": _agents(chess_v6.env(), 1)}
-
-
-def _agents(env: Any, acts: int) -> Play:
-    """Return a player of a PettingZoo environment, in which a turn is one or two acts."""
-
-    def play(seed: int) -> int:
-        env.reset(seed=seed)
-        done = 0
-        while done < TURNS // 20:
-            observation, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.reset()
-                continue
-            env.step(env.action_space(env.agent_selection).sample(observation["action_mask"]))
-            done += 1
-        return done // acts
-
-    return play
-
-
-def _gm_recon(seed: int) -> int:
-    rng, turns = random.Random(seed), 0
-    while turns < TURNS // 10:
-        game = ReconGame()
-        while not game.is_over():
-            game.sense(rng.choice(game.sense_actions()))
-            game.move(rng.choice(game.move_actions()))
-        turns += game.ply
-    return turns
+    return play_all
 
 
 def _open_spiel() -> dict[str, Play]:
     """Return OpenSpiel's players; none where it is not installed."""
-    try:
-        import pyspiel
-    except ImportError:
+    from_python, tensors = recon.open_spiel(), recon.open_spiel(tensors=True)
+    if from_python is None or tensors is None:
         print("OpenSpiel is not installed: pip install -e '.[bench]'")
         return {}
+    import pyspiel
+
     rules: Any = pyspiel.load_game("rbc")
     bots = [pyspiel.make_uniform_random_bot(player, player + 1) for player in (0, 1)]
 
     def in_cpp(seed: int) -> int:
-        actions = 0
-        for game in range(40):
-            state = rules.new_initial_state()
-            pyspiel.evaluate_bots(state, bots, 1_000 * seed + game)
-            actions += int(state.move_number())
-        return actions // 2
-
-    def from_python(seed: int, games: int, shows: bool) -> int:
-        rng, actions = random.Random(seed), 0
-        for _ in range(games):
-            state = rules.new_initial_state()
-            while not state.is_terminal():
-                if shows:
-                    state.observation_tensor()
-                state.apply_action(rng.choice(state.legal_actions()))
-                actions += 1
-        return actions // 2
+        state = rules.new_initial_state()
+        pyspiel.evaluate_bots(state, bots, seed)
+        return int(state.move_number()) // 2
 
     return {
-        "OpenSpiel in C++": in_cpp,
-        "OpenSpiel from Python": lambda seed: from_python(seed, 40, False),
-        "OpenSpiel, tensors": lambda seed: from_python(seed, 20, True),
+        "OpenSpiel in C++": _games(in_cpp, TURNS),
+        "OpenSpiel from Python": _games(from_python, TURNS // 10),
+        "OpenSpiel, tensors": _games(tensors, TURNS // 20),
     }
 
 

@@ -1,4 +1,4 @@
-"""The games that are played: with new positions, and with well-known ones."""
+"""The games that are played: with new positions, and with known ones."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ OPENINGS = [
     "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d3 d6 O-O O-O Re1 a6 a4 Ba7",
 ]
 
-#: Longest random game, in plies: about as long as bots play.
-MAX_PLIES = 120
+#: Longest random game, in plies: about as long as bots play; and longest game at all, shorter than the daemon's limit.
+MAX_PLIES, LONGEST = 120, 1_900
+
+
+def random_game(rng: random.Random, plies: int) -> list[str]:
+    """Return a random game in SAN, of so many plies unless it ends before: nearly every position is new."""
+    board, game = chess.Board(), list[str]()
+    while len(game) < plies and (legal := list(board.legal_moves)):
+        game.append(board.san_and_push(rng.choice(legal)))
+    return game
 
 
 def cold_games(moves: int, seed: int) -> list[list[str]]:
-    """Return random games in SAN with at least so many moves in total: nearly every position is new."""
+    """Return random games with at least so many moves in total."""
     rng = random.Random(seed)
     games: list[list[str]] = []
     while moves > 0:
-        board, game = chess.Board(), list[str]()
-        while len(game) < MAX_PLIES and (legal := list(board.legal_moves)):
-            game.append(board.san_and_push(rng.choice(legal)))
-        games.append(game)
-        moves -= len(game)
+        games.append(random_game(rng, MAX_PLIES))
+        moves -= len(games[-1])
     return games
 
 
@@ -46,3 +51,9 @@ def warm_games(moves: int) -> list[list[str]]:
 def shuffle(plies: int) -> list[str]:
     """Return one game of knights moving out and back: every position is known, only the game grows."""
     return (["Nf3", "Nf6", "Ng1", "Ng8"] * (plies // 4 + 1))[:plies]
+
+
+def long_games(moves: int, at_once: int) -> list[list[str]]:
+    """Return games of known positions for so many clients at once, with about so many moves in total."""
+    plies = min(LONGEST, moves // at_once)
+    return [shuffle(plies)] * max(at_once, moves // plies)

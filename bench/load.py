@@ -8,6 +8,7 @@ import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 HEADER = struct.Struct(">i")
 READ_SIZE = 1 << 18
@@ -44,18 +45,62 @@ HELLO = frame({"kind": "hello", "protocol": 2})
 NEW_GAME = frame({"kind": "new_game", "player_white": 1, "player_black": 2})
 
 
-def move(game_id: int, ply: int, text: str, players: tuple[int, int] = (1, 2)) -> bytes:
-    """Return the frame of a move.
+def move(game_id: int, ply: int, text: str) -> bytes:
+    """Return the frame of a move of player 1 or 2."""
+    return frame({"kind": "move", "player": 1 + ply % 2, "game_id": game_id, "move": text})
 
-    :param players: White and Black.
-    """
-    return frame({"kind": "move", "player": players[ply % 2], "game_id": game_id, "move": text})
+
+def connect(address: Address) -> socket.socket:
+    """Return a new connection that sends small frames at once."""
+    connection = socket.create_connection(address)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+class Connection:
+    """A connection from which whole replies are read, of the game protocol or of HTTP."""
+
+    def __init__(self, address: Address) -> None:
+        self._socket = connect(address)
+        self._file = self._socket.makefile("rb")
+
+    def fileno(self) -> int:
+        """Return the number by which a selector knows it."""
+        return self._socket.fileno()
+
+    def send(self, data: bytes) -> None:
+        """Send frames, or a part of an HTTP request."""
+        self._socket.sendall(data)
+
+    def ask(self, kind: str, **fields: object) -> Any:
+        """Send a request and return its reply, which must not be an error."""
+        self.send(frame({"kind": kind, **fields}))
+        return self.reply()
+
+    def reply(self) -> Any:
+        """Read the next reply of the game protocol, which must not be an error."""
+        reply = json.loads(self._file.read(HEADER.unpack(self._file.read(HEADER.size))[0]))
+        assert reply["error"] is None, reply
+        return reply
+
+    def response(self) -> None:
+        """Read the next HTTP response, which must have the status 200."""
+        status, length = self._file.readline(), 0
+        while (line := self._file.readline()) != b"\r\n":
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.partition(b":")[2])
+        body = self._file.read(length)
+        assert b" 200 " in status, body
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._file.close()
+        self._socket.close()
 
 
 def session(address: Address, frames: Sequence[bytes], window: int) -> Measured:
     """Send frames in one session, with up to ``window`` requests unanswered."""
-    with socket.create_connection(address) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with connect(address) as connection:
         begun = time.perf_counter()
         sent = answered = received = 0
         buffer = bytearray()
@@ -96,22 +141,8 @@ def one_shot(address: Address, games: Iterable[Iterator[bytes]], at_once: int) -
     return Measured(replies, time.perf_counter() - begun, received)
 
 
-def latencies(address: Address, frames: Sequence[bytes]) -> list[float]:
-    """Return the seconds to each reply, with one request at a time in one session."""
-    times: list[float] = []
-    with socket.create_connection(address) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for request in frames:
-            begun = time.perf_counter()
-            connection.sendall(request)
-            buffer = bytearray()
-            while not count_frames(buffer)[0]:
-                buffer += some(connection)
-            times.append(time.perf_counter() - begun)
-    return times
-
-
 def some(connection: socket.socket) -> bytes:
+    """Read what has arrived, or wait for it."""
     data = connection.recv(READ_SIZE)
     if not data:
         raise ConnectionError("the server closed in the middle of the benchmark")

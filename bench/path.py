@@ -24,7 +24,8 @@ import trio
 import gm_protocol
 import gmd
 
-from .turns import MOVES, SQUARE_NUMBER, Player, Wire, ask, basic_authorization, new_game
+from .load import Connection
+from .turns import MOVES, SQUARE_NUMBER, Player, basic_authorization, new_game
 
 #: The code that is counted.
 OURS = tuple(f"{Path(str(module.__file__)).parent}/" for module in (gmd, gm_protocol))
@@ -94,8 +95,8 @@ async def _counted() -> Count:
 
 
 def _play(port: int, http_port: int, counted: Counted) -> None:
-    wire, web = Wire(("127.0.0.1", port)), HTTPConnection("127.0.0.1", http_port)
-    ask(wire, "hello")
+    wire, web = Connection(("127.0.0.1", port)), HTTPConnection("127.0.0.1", http_port)
+    wire.ask("hello")
     _chess(port, wire, web, counted)
     _senses(wire, counted)
     _http(wire, web, counted)
@@ -103,30 +104,30 @@ def _play(port: int, http_port: int, counted: Counted) -> None:
     web.close()
 
 
-def _chess(port: int, wire: Wire, web: HTTPConnection, counted: Counted) -> None:
+def _chess(port: int, wire: Connection, web: HTTPConnection, counted: Counted) -> None:
     """Count moves as version 1 makes them, each on a connection of its own, and pages of their game."""
-    game_id = ask(wire, "new_game", player_white=1, player_black=2)["game_id"]
+    game_id = wire.ask("new_game", player_white=1, player_black=2)["game_id"]
     for move, player in islice(zip(cycle(MOVES), cycle((1, 2)), strict=False), TIMES):
-        alone = Wire(("127.0.0.1", port))
+        alone = Connection(("127.0.0.1", port))
         with counted("version 1 move"):
-            ask(alone, "move", game_id=game_id, player=player, move=move)
+            alone.ask("move", game_id=game_id, player=player, move=move)
         alone.close()
         with counted("page of a live game"):
             _request(web, "GET", f"/games/{game_id}", {"Accept": "text/html"})
 
 
-def _senses(wire: Wire, counted: Counted) -> None:
-    game_id = ask(wire, "new_game", player_white=3, player_black=4, variant="rbc")["game_id"]
+def _senses(wire: Connection, counted: Counted) -> None:
+    game_id = wire.ask("new_game", player_white=3, player_black=4, variant="rbc")["game_id"]
     for player in islice(cycle((3, 4)), TIMES):
         with counted("RBC sense"):
-            ask(wire, "sense", game_id=game_id, player=player, square="e4")
-        ask(wire, "move", game_id=game_id, player=player, move=None)
+            wire.ask("sense", game_id=game_id, player=player, square="e4")
+        wire.ask("move", game_id=game_id, player=player, move=None)
 
 
-def _http(wire: Wire, web: HTTPConnection, counted: Counted) -> None:
+def _http(wire: Connection, web: HTTPConnection, counted: Counted) -> None:
     """Count moves as reconchess's client makes them."""
     names = ("white-bot", "black-bot")
-    replies = {name: ask(wire, "register", name=name) for name in names}
+    replies = {name: wire.ask("register", name=name) for name in names}
     players = [Player(name, reply["player"], reply["key"]) for name, reply in replies.items()]
     path = f"/api/games/{new_game(wire, players)}"
     for player in islice(cycle(players), TIMES):

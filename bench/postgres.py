@@ -10,10 +10,11 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tests.postgres import Postgres, own_postgres
+from tests.postgres import own_postgres
 
 from . import servers
-from .closed_loop import LONGEST, Player, new_games, play
+from .clients import OneByOne, play
+from .games import long_games
 
 #: PostgreSQL's settings where they differ from those of a new installation of Debian's: none. fsync and
 #: synchronous_commit are on.
@@ -22,30 +23,16 @@ SETTINGS = {"shared_buffers": "128MB"}
 AT_ONCE = {1: None, 16: 1.4, 64: 1.4, 256: 1.4}
 
 
-class Spent(NamedTuple):
-    """Seconds of processor time, user and system: of the daemon with its child processes, and of PostgreSQL."""
+class Side(NamedTuple):
+    """A running daemon, and the first process of PostgreSQL's server if it is on that."""
 
-    daemon: float
-    database: float
+    daemon: servers.Server
+    postmaster: int | None = None
 
-    def since(self, before: Spent) -> Spent:
-        """Return what was spent since an earlier moment."""
-        return Spent(self.daemon - before.daemon, self.database - before.database)
-
-
-class Measured:
-    """A running daemon, on SQLite or on PostgreSQL."""
-
-    def __init__(self, daemon: servers.Server, postmaster: int | None = None) -> None:
-        """:param postmaster: the first process of PostgreSQL's server."""
-        self.address = daemon.address
-        self._daemon = daemon
-        self._postmaster = postmaster
-
-    def spent(self) -> Spent:
-        """Return the processor time so far."""
-        database = 0.0 if self._postmaster is None else _with_ended(self._postmaster)
-        return Spent(self._daemon.all_seconds() or 0.0, database)
+    def spent(self) -> tuple[float, float]:
+        """Return the seconds of processor time so far: of the daemon with its child processes, and of PostgreSQL."""
+        database = 0.0 if self.postmaster is None else _with_ended(self.postmaster)
+        return self.daemon.all_seconds() or 0.0, database
 
 
 def measure(moves: int, rounds: int) -> None:
@@ -55,61 +42,52 @@ def measure(moves: int, rounds: int) -> None:
     """
     print("postgres: processor time of a move, in microseconds, on SQLite and on PostgreSQL; " + _load())
     print(f"{'games':>7}{'SQLite':>9}{'PostgreSQL':>12}{'(daemon':>10}{'server)':>9}{'ratio':>8}{'aim':>6}")
-    with own_postgres(**SETTINGS) as server, _on_sqlite() as sqlite, _on_postgres(server) as other:
+    with _sides() as (sqlite, other):
         for games, aim in AT_ONCE.items():
-            each = min(moves if games > 1 else moves // 3, games * LONGEST)
+            each = moves if games > 1 else moves // 3
             _run(sqlite, games, games * 20), _run(other, games, games * 20)
             pairs = [(_run(sqlite, games, each), _run(other, games, each)) for _ in range(rounds)]
             first, second = ([median(run) for run in zip(*runs, strict=True)] for runs in zip(*pairs, strict=True))
-            ratios = [b[0] / a[0] for a, b in pairs]
+            ratios = [sum(b) / sum(a) for a, b in pairs]
             said = "" if aim is None else f"{aim:.2f}"
             print(
-                f"{games:>7}{first[0]:>9.1f}{second[0]:>12.1f}{second[1]:>10.1f}{second[2]:>9.1f}"
+                f"{games:>7}{sum(first):>9.1f}{sum(second):>12.1f}{second[0]:>10.1f}{second[1]:>9.1f}"
                 f"{median(ratios):>8.2f}{said:>6}   ({min(ratios):.2f} to {max(ratios):.2f})",
                 flush=True,
             )
     print("counted: the daemon with its threads and child processes; all processes of PostgreSQL")
 
 
-def _run(measured: Measured, games: int, moves: int) -> tuple[float, float, float]:
-    """Return microseconds a move: of all, of the daemon, of the database's server."""
-    address = measured.address
-    players = [Player(address, game_id) for game_id in new_games(address, games)]
-    before = measured.spent()
-    number = play(players, moves)
-    spent = measured.spent().since(before)
-    for player in players:
-        player.close()
-    return sum(spent) / number * 1e6, spent.daemon / number * 1e6, spent.database / number * 1e6
+def _run(side: Side, games: int, moves: int) -> tuple[float, float]:
+    """Return microseconds a reply: of the daemon, and of the database's server."""
+    before = side.spent()
+    replies = play(OneByOne, games, side.daemon.address, long_games(moves, games)).replies
+    daemon, database = (late - early for late, early in zip(side.spent(), before, strict=True))
+    return daemon / replies * 1e6, database / replies * 1e6
 
 
 @contextmanager
-def _on_sqlite() -> Iterator[Measured]:
-    with TemporaryDirectory(prefix="gmd-bench-") as directory, servers.gmd(directory) as daemon:
-        yield Measured(daemon)
-
-
-@contextmanager
-def _on_postgres(server: Postgres) -> Iterator[Measured]:
-    """Run a daemon on a new database. The processor time is that of all of the server's databases."""
+def _sides() -> Iterator[tuple[Side, Side]]:
+    """Run a daemon on SQLite, and one on a new database of a PostgreSQL server for this run."""
     with (
-        TemporaryDirectory(prefix="gmd-bench-") as directory,
-        servers.gmd(directory, "--database", server.new_database()) as daemon,
+        own_postgres(**SETTINGS) as server,
+        TemporaryDirectory(prefix="gmd-bench-") as first,
+        TemporaryDirectory(prefix="gmd-bench-") as second,
+        servers.gmd(first) as on_sqlite,
+        servers.gmd(second, "--database", server.new_database()) as on_postgres,
     ):
-        yield Measured(daemon, int((server.directory / "data" / "postmaster.pid").read_text().split()[0]))
+        postmaster = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
+        yield Side(on_sqlite), Side(on_postgres, postmaster)
 
 
 def _with_ended(postmaster: int) -> float:
     """Return the processor time of PostgreSQL's processes, with those that have ended."""
     fields = Path(f"/proc/{postmaster}/stat").read_text().rpartition(")")[2].split()
     ended = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     return ended + sum(
-        int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9 for pid in (postmaster, *_children(postmaster))
+        int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9 for pid in (postmaster, *children)
     )
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _load() -> str:

@@ -33,7 +33,7 @@ def measure(games: int, rounds: int) -> None:
     :param games: games per round.
     """
     players: dict[str, Game] = {"LocalGame": _local, "gmd, history read": _gmd_read, "gmd, history kept": _gmd}
-    if (spiel := _open_spiel()) is not None:
+    if (spiel := open_spiel()) is not None:
         players["OpenSpiel"] = spiel
     else:
         print("OpenSpiel is not installed: pip install -e '.[bench]'")
@@ -87,16 +87,17 @@ def _local(seed: int) -> int:
 
 
 def _gmd(seed: int) -> int:
-    return _play(seed + ELSEWHERE).ply
+    return random_game(seed + ELSEWHERE).ply
 
 
 def _gmd_read(seed: int) -> int:
     """Play a game, and make both FENs and the sense result of every turn, as LocalGame does; return its turns."""
-    game = _play(seed)
+    game = random_game(seed)
     return len(list(game.history().replay()))
 
 
-def _play(seed: int) -> ReconGame:
+def random_game(seed: int) -> ReconGame:
+    """Play a game by gmd's rules."""
     rng = random.Random(seed)
     game = ReconGame()
     while not game.is_over():
@@ -106,7 +107,11 @@ def _play(seed: int) -> ReconGame:
     return game
 
 
-def _open_spiel() -> Game | None:
+def open_spiel(*, tensors: bool = False) -> Game | None:
+    """Return OpenSpiel's player of a game, which returns its turns; None where OpenSpiel is not installed.
+
+    :param tensors: whether it reads the observation tensor before each action.
+    """
     try:
         import pyspiel
     except ImportError:
@@ -118,6 +123,8 @@ def _open_spiel() -> Game | None:
         state = rules.new_initial_state()
         actions = 0
         while not state.is_terminal():
+            if tensors:
+                state.observation_tensor()
             state.apply_action(rng.choice(state.legal_actions()))
             actions += 1
         return (actions + 1) // 2

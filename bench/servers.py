@@ -5,12 +5,15 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+
+import trustme
 
 _ADDRESS = re.compile(r"([^\s/]+):(\d+)")
 
@@ -32,11 +35,6 @@ class Server:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self.address = self._address_in_line(" listening on ")
-
-    @property
-    def pid(self) -> int:
-        """The id of its process."""
-        return self._process.pid
 
     def cpu_seconds(self) -> float | None:
         """Return the processor time used so far, in seconds; None if the system does not say (Linux does)."""
@@ -128,13 +126,6 @@ def running(*arguments: str, checkout: str | None = None) -> Iterator[subprocess
 
 
 @contextmanager
-def server(*arguments: str) -> Iterator[Server]:
-    """Run ``python -m ARGUMENTS``, which prints ``listening on host:port``."""
-    with running("-m", *arguments) as process:
-        yield Server(process)
-
-
-@contextmanager
 def gmd(
     data: str = ":memory:", *arguments: str, checkout: str | None = None, separate_loopback: bool = False
 ) -> Iterator[Daemon]:
@@ -155,5 +146,17 @@ def echo(reply_bytes: int, *, one_shot: bool, commit: bool = False) -> Iterator[
     :param commit: whether it commits what it reads to SQLite before it answers.
     """
     options = [*(["--one-shot"] if one_shot else []), *(["--commit"] if commit else [])]
-    with server("bench.echo", str(reply_bytes), *options) as running:
-        yield running
+    with running("-m", "bench.echo", str(reply_bytes), *options) as process:
+        yield Server(process)
+
+
+@contextmanager
+def certificate(directory: Path, key: trustme.KeyType) -> Iterator[tuple[list[str], ssl.SSLContext]]:
+    """Create a certificate; yield a daemon's arguments for it, and a context that trusts it."""
+    authority = trustme.CA(key_type=key)
+    leaf = authority.issue_cert("127.0.0.1", key_type=key)
+    both = directory / f"{key.name}.pem"
+    leaf.private_key_and_cert_chain_pem.write_to_path(both)
+    trust = ssl.create_default_context()
+    authority.configure_trust(trust)
+    yield ["--tls-cert", str(both), "--tls-key", str(both)], trust

@@ -7,7 +7,6 @@ with the same requests, run by run.
 from __future__ import annotations
 
 import json
-import socket
 import tempfile
 import time
 from base64 import b64encode
@@ -15,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import cycle
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import servers
-from .load import HEADER, Address, frame
+from .load import Connection, frame
 
 #: Concurrent games.
 AT_ONCE = (1, 50)
@@ -58,43 +57,6 @@ def basic_authorization(player: Player) -> str:
     return f"Basic {b64encode(f'{player.name}:{player.key}'.encode()).decode()}"
 
 
-class Wire:
-    """A connection from which whole replies are read."""
-
-    def __init__(self, address: Address) -> None:
-        self._socket = socket.create_connection(address)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._file = self._socket.makefile("rb")
-
-    def send(self, data: bytes) -> None:
-        self._socket.sendall(data)
-
-    def reply(self) -> Any:
-        """Read the next reply of the game protocol."""
-        return json.loads(self._file.read(HEADER.unpack(self._file.read(HEADER.size))[0]))
-
-    def response(self) -> None:
-        """Read the next HTTP response, which must have the status 200."""
-        status, length = self._file.readline(), 0
-        while (line := self._file.readline()) != b"\r\n":
-            if line.lower().startswith(b"content-length:"):
-                length = int(line.partition(b":")[2])
-        body = self._file.read(length)
-        assert b" 200 " in status, body
-
-    def close(self) -> None:
-        self._file.close()
-        self._socket.close()
-
-
-def ask(wire: Wire, kind: str, **fields: Any) -> Any:
-    """Send a request and return its reply, which must not be an error."""
-    wire.send(frame({"kind": kind, **fields}))
-    reply = wire.reply()
-    assert reply["error"] is None, reply
-    return reply
-
-
 class Cost(NamedTuple):
     """The result of a run."""
 
@@ -107,15 +69,14 @@ class Cost(NamedTuple):
 class Side:
     """A server and its players."""
 
-    def __init__(self, server: servers.Server, http: Address) -> None:
+    def __init__(self, server: servers.Daemon) -> None:
         self.server = server
-        self.http = http
-        self.wire = Wire(server.address)
-        ask(self.wire, "hello")
+        self.wire = Connection(server.address)
+        self.wire.ask("hello")
         self.players = [
             Player(name, reply["player"], reply["key"])
             for name in ("white-bot", "black-bot")
-            for reply in [ask(self.wire, "register", name=name)]
+            for reply in [self.wire.ask("register", name=name)]
         ]
 
     def run(self, way: Callable[[Side, Sequence[int], int], None], games: int) -> Cost:
@@ -141,12 +102,10 @@ def measure(rounds: int, against: str | None = None) -> None:
 
 @contextmanager
 def _side(checkout: str | None) -> Iterator[Side]:
-    with tempfile.TemporaryDirectory() as data:
-        port = _free_port()
-        with servers.gmd(data, "--http-port", str(port), checkout=checkout) as server:
-            side = Side(server, ("127.0.0.1", port))
-            yield side
-            side.wire.close()
+    with tempfile.TemporaryDirectory() as data, servers.gmd(data, checkout=checkout) as server:
+        side = Side(server)
+        yield side
+        side.wire.close()
 
 
 def _compare(sides: Sequence[Side], games: int, rounds: int) -> None:
@@ -179,20 +138,20 @@ def _text(costs: Sequence[Cost], requests: int) -> str:
     )
 
 
-def new_game(wire: Wire, players: Sequence[Player]) -> int:
+def new_game(wire: Connection, players: Sequence[Player]) -> int:
     """Create a game that both players have joined."""
     white, black = players
     options = {"variant": "rbc", "clock": {"initial": 86_400, "increment": 0}, "reversible_moves": None, "brief": True}
     seats = {"player_white": white.id, "player_black": black.id}
-    game_id: int = ask(wire, "new_game", **seats, **options, player=white.id, key=white.key)["game_id"]
-    ask(wire, "join", game_id=game_id, player=black.id, key=black.key, brief=True)
-    ask(wire, "state", game_id=game_id, player=white.id, key=white.key, brief=True)
+    game_id: int = wire.ask("new_game", **seats, **options, player=white.id, key=white.key)["game_id"]
+    wire.ask("join", game_id=game_id, player=black.id, key=black.key, brief=True)
+    wire.ask("state", game_id=game_id, player=white.id, key=white.key, brief=True)
     return game_id
 
 
 def _http_turns(side: Side, games: Sequence[int], turns: int) -> None:
     """Take turns in all games at the same time."""
-    sides = [[Wire(side.http) for _ in games] for _ in side.players]
+    sides = [[Connection(side.server.http) for _ in games] for _ in side.players]
     headers = [f"Authorization: {basic_authorization(each)}" for each in side.players]
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires, header = sides[turn % 2], headers[turn % 2]
@@ -219,10 +178,10 @@ def _request(game_id: int, what: str, body: str | None, header: str) -> list[byt
 
 def _tcp_turns(side: Side, games: Sequence[int], turns: int) -> None:
     """Take turns in all games at the same time."""
-    sides = [[Wire(side.server.address) for _ in games] for _ in side.players]
+    sides = [[Connection(side.server.address) for _ in games] for _ in side.players]
     for player, wires in zip(side.players, sides, strict=True):
         for wire in wires:
-            ask(wire, "hello", player=player.id, key=player.key)
+            wire.ask("hello", player=player.id, key=player.key)
     for turn, uci in zip(range(turns), cycle(MOVES), strict=False):
         wires = sides[turn % 2]
         for game_id, wire in zip(games, wires, strict=True):
@@ -233,11 +192,11 @@ def _tcp_turns(side: Side, games: Sequence[int], turns: int) -> None:
         for game_id, wire in zip(games, wires, strict=True):
             wire.send(frame({"kind": "sense", "game_id": game_id, "square": SQUARE, "brief": True}))
         for wire in wires:
-            assert wire.reply()["error"] is None
+            wire.reply()
         for game_id, wire in zip(games, wires, strict=True):
             wire.send(frame({"kind": "move", "game_id": game_id, "move": uci, "brief": True}) + _wait(game_id))
         for wire in wires:
-            assert wire.reply()["error"] is None
+            wire.reply()
     _close(sides)
 
 
@@ -245,14 +204,7 @@ def _wait(game_id: int) -> bytes:
     return frame({"kind": "wait", "game_id": game_id, "actions": True, "brief": True})
 
 
-def _close(sides: Sequence[Sequence[Wire]]) -> None:
+def _close(sides: Sequence[Sequence[Connection]]) -> None:
     for wires in sides:
         for wire in wires:
             wire.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -5,7 +5,6 @@ Bots play in this process; the watchers read in a process of their own, as brows
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import select
@@ -14,15 +13,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from heapq import heappop, heappush
-from itertools import cycle
+from itertools import chain, cycle
 from statistics import median
 from typing import NamedTuple
 
 from . import servers
 from .games import shuffle
-from .load import HEADER, HELLO, READ_SIZE, Address, count_frames, frame, some
+from .load import READ_SIZE, Address, Connection, frame
 
 #: Games between two bots each, those of them that are watched, and the watchers of all of these together.
 GAMES, WATCHED, WATCHERS = 50, 10, 1_000
@@ -56,11 +55,11 @@ class Bots:
     """Two bots for each game, each with a session; they think, move, and await the reply."""
 
     def __init__(self, address: Address, stack: ExitStack) -> None:
-        self._sessions = [
-            [stack.enter_context(_session(address, 2 * game + side)) for side in (1, 2)] for game in range(GAMES)
-        ]
+        self._sessions = [[stack.enter_context(closing(Connection(address))) for _ in range(2)] for _ in range(GAMES)]
+        for player, session in enumerate(chain(*self._sessions), 1):
+            session.ask("hello", protocol=2, player=player)
         self.games = [
-            _ask(pair[0], {"kind": "new_game", "player_white": 2 * game + 1, "player_black": 2 * game + 2})["game_id"]
+            pair[0].ask("new_game", player_white=2 * game + 1, player_black=2 * game + 2)["game_id"]
             for game, pair in enumerate(self._sessions)
         ]
         self._moves = [enumerate(cycle(shuffle(4))) for _ in range(GAMES)]
@@ -68,7 +67,7 @@ class Bots:
 
     def play(self, seconds: int) -> list[list[float]]:
         """Play on for so many seconds; return for each of them the seconds from each move to its reply."""
-        poll, sent = select.epoll(), dict[int, tuple[int, socket.socket, float]]()
+        poll, sent = select.epoll(), dict[int, tuple[int, Connection, float]]()
         delays: list[list[float]] = [[] for _ in range(seconds)]
         begun = time.perf_counter()
         due = [(begun + self._thought(), game) for game in range(GAMES)]
@@ -85,8 +84,7 @@ class Bots:
             for descriptor, _ in poll.poll(wait):
                 game, session, at = sent.pop(descriptor)
                 poll.unregister(descriptor)
-                if b'"error":"' in _reply(session):
-                    raise RuntimeError("the server refused a move")
+                session.reply()
                 now = time.perf_counter()
                 delays[min(int(at - begun), seconds - 1)].append(now - at)
                 heappush(due, (now + self._thought(), game))
@@ -95,10 +93,10 @@ class Bots:
     def _thought(self) -> float:
         return self._random.uniform(0.0, 2 * THINKS)
 
-    def _move(self, game: int) -> socket.socket:
+    def _move(self, game: int) -> Connection:
         ply, san = next(self._moves[game])
         session = self._sessions[game][ply % 2]
-        session.sendall(frame({"kind": "move", "game_id": self.games[game], "move": san, "brief": True}))
+        session.send(frame({"kind": "move", "game_id": self.games[game], "move": san, "brief": True}))
         return session
 
 
@@ -203,29 +201,6 @@ def _watcher(address: Address, game_id: int) -> socket.socket:
     connection = socket.create_connection(address)
     connection.sendall(b"GET /games/%d/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n" % game_id)
     return connection
-
-
-@contextmanager
-def _session(address: Address, player: int) -> Iterator[socket.socket]:
-    with socket.create_connection(address) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.sendall(HELLO)
-        _reply(connection)
-        _ask(connection, {"kind": "hello", "protocol": 2, "player": player})
-        yield connection
-
-
-def _ask(connection: socket.socket, request: dict[str, object]) -> dict[str, int]:
-    connection.sendall(frame(request))
-    reply: dict[str, int] = json.loads(_reply(connection)[HEADER.size :])
-    return reply
-
-
-def _reply(connection: socket.socket) -> bytes:
-    buffer = bytearray()
-    while not count_frames(buffer)[0]:
-        buffer += some(connection)
-    return bytes(buffer)
 
 
 if __name__ == "__main__":

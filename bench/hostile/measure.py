@@ -20,7 +20,7 @@ from typing import NamedTuple
 import trustme
 
 from bench import servers
-from bench.tls import certificate
+from bench.servers import certificate
 from gmd.net.lingering import LINGER_SECONDS
 
 from .attacks import ATTACKS, UNDER_TLS

@@ -9,7 +9,6 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from bench.ladders import rate
 from gmd.event_log.memory import MemoryLog
 from gmd.lobby.invitation import Offer
 from gmd.lobby.results import Record
@@ -17,6 +16,7 @@ from gmd.lobby.strengths import MEAN, SPREAD
 from tests.helpers import durable_daemon, store_in
 from tests.http.helpers import http_daemon
 from tests.lobbying import ALICE, BOB, CAROL, House, house, housed
+from tests.ranked.ladders import rate
 
 #: Longer than the time to compute a small ladder, and to rest afterwards.
 MOMENT = 5.0

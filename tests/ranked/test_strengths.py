@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.ladders import Simulation, rate
 from gmd.event_log.interface import RankedResult
 from gmd.lobby.results import Entrant, Record
 from gmd.lobby.strengths import MEAN, SPREAD, Rating, expected
 from tests.proofs import cases
+from tests.ranked.ladders import Simulation, rate
 
 PLAYERS = 25
 ROUNDS = 50

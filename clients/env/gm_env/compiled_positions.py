@@ -30,8 +30,7 @@ class CompiledPositions:
     """A set of positions of 32 bytes each, and up to some 100 while those after a move are listed.
 
     :class:`Beliefs` keeps its positions so, and so may a bot's tracker: ``Tracker.of(state,
-    backend=gm_env.CompiledPositions)``. A turn from one position then takes less than half the time, one from a hundred
-    to a thousand positions a twentieth. ``python -m bench tracker`` compares them.
+    backend=gm_env.CompiledPositions)``. A turn from a hundred positions or more then takes a small part of the time.
 
     It gives the same positions as ``gm_recon.position_sets.PythonPositions``, in the order in which they were found: so
     other ones are drawn, and if there are more than the cap, others are kept. Kernels release the GIL. A step takes

@@ -25,7 +25,7 @@ SENSE_SQUARES = [chess.square(file, rank) for rank in range(1, 7) for file in ra
 _WINDOWS = [chess.BB_KING_ATTACKS[square] | BB_SQUARES[square] for square in chess.SQUARES]
 
 #: The default number of positions kept. In one of the 300 long games of the tests, which allow two million, more
-#: remained after a sense. ``python -m bench tracker`` measures their cost on your machine.
+#: remained after a sense.
 CAP = 500_000
 #: Positions used to choose a sense: enough to tell a good one from a bad one.
 SAMPLE = 1_000
