@@ -123,7 +123,7 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
     assert (status, complaints) == (0, "")
     bot = "recon-zero:simulations=2,determinisations=2,checkpoint=none"
     assert bot in [line.strip() for line in said.splitlines()]
-    turned = ["belief=squares", "sensing=entropy", "weights=equal", "search=apart", "unseen=0", "alarm=0"]
+    turned = ["weights=equal", "unseen=0", "alarm=0"]
     assert list(rows(said)) == [*turned, "determinisations=1"]
     assert lines(path)[0]["arguments"]["bots"] == [
         f"recon-zero={bot}",
@@ -132,15 +132,8 @@ def test_ablation_plays_the_bot_against_itself_with_one_switch_changed(tmp_path:
     ]
 
 
-def test_switch_already_changed_or_without_effect_is_left_out() -> None:
-    assert switches({"determinisations": "1", "unseen": "0", "alarm": "0"}) == [
-        ("belief", {"belief": "squares"}),
-        ("sensing", {"sensing": "entropy"}),
-        ("weights", {"weights": "equal"}),
-        ("search", {"search": "apart"}),
-    ]
-    assert [name for name, _ in switches({"belief": "squares"})] == ["search", "unseen", "determinisations"]
-    assert "alarm" not in dict(switches({"sensing": "entropy"}))
+def test_switch_that_is_turned_already_is_left_out() -> None:
+    assert switches({"determinisations": "1", "unseen": "0", "alarm": "0"}) == [("weights", {"weights": "equal"})]
     given = {"determinisations": "8", "simulations": "100"}
     assert switches(given)[-1] == ("determinisations", {"determinisations": "1", "simulations": "800"})
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import chess
 import numpy as np
 import pytest
@@ -11,13 +9,13 @@ import pytest
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
-from gm_bots.recon_zero.actions import PASS, move_of
 from gm_bots.recon_zero.lockstep.games import Games, play_together
 from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.seats import Side
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
 from gm_env.kernels.layout import CASTLING, COLOR, FULLMOVES, NUMBERS, OPPONENT, STATE
+from tests.bots.recon_zero.plain_encoding import move_of
 
 pytestmark = pytest.mark.slow
 
@@ -40,9 +38,8 @@ def test_moves_that_were_visited_start_from_own_pieces() -> None:
     for game in play_together(count_material, SETTINGS, seeds(4), 40):
         for sample in game:
             own = sample.planes[:6].sum(axis=0).ravel()
-            sources = [number // 5 // 64 for number in sample.visits if number != PASS]
-            assert all(own[source] for source in sources)
-            assert all(move_of(number, True) for number in sample.visits if number != PASS)
+            moves = [move_of(number) for number in sample.visits if number]
+            assert all(own[move.from_square] and move.from_square != move.to_square for move in moves)
 
 
 def test_positions_follow_from_each_other() -> None:
@@ -75,17 +72,10 @@ def test_nothing_hidden_reaches_what_a_player_examines(turns: int) -> None:
             np.testing.assert_array_equal(array, getattr(same, name), name)
 
 
-def test_winner_takes_the_king() -> None:
-    games = play_together(count_material, SETTINGS, seeds(8), 200)
-    outcomes = {(game[0].outcome, game[-1].outcome) for game in games}
-    assert outcomes & {(1.0, -1.0), (-1.0, 1.0)}
-    assert outcomes <= {(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)}
-
-
-def test_game_that_is_too_long_is_drawn() -> None:
-    for game in play_together(count_material, SETTINGS, seeds(3), 5):
-        assert len(game) == 5
-        assert {sample.outcome for sample in game} == {0.0}
+def test_games_end_when_a_king_is_taken_or_after_so_many_plies() -> None:
+    lengths = [len(game) for game in play_together(count_material, SETTINGS, seeds(8), 200)]
+    assert min(lengths) < 200
+    assert [len(game) for game in play_together(count_material, SETTINGS, seeds(3), 5)] == [5] * 3
 
 
 def test_same_seed_makes_the_same_game_whatever_is_played_beside_it() -> None:
@@ -97,26 +87,5 @@ def test_same_seed_makes_the_same_game_whatever_is_played_beside_it() -> None:
     assert described(together[0][4]) != described(together[1][4])
 
 
-def described(sample: Sample) -> tuple[bytes, dict[int, int], float, float]:
-    return sample.planes.tobytes(), sample.visits, sample.outcome, sample.searched
-
-
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        (Settings(positions=False), "positions: False"),
-        (Settings(sensing="entropy"), "sensing: 'entropy'"),
-    ],
-)
-def test_settings_of_players_that_are_not_played_in_step_are_refused(settings: Settings, named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        play_together(count_material, settings, seeds(1), 2)
-
-
-@pytest.mark.parametrize("taught", ["0", "1"])
-def test_training_plays_in_step(tmp_path: Path, taught: str) -> None:
-    from .test_pipeline import train
-
-    result = train(tmp_path, 1, "--in-step", "2", "--games", "3", "--taught", taught)
-    assert result.exit_code == 0, result.output
-    assert "Iteration 1: " in result.output
+def described(sample: Sample) -> tuple[bytes, dict[int, int], float]:
+    return sample.planes.tobytes(), sample.visits, sample.searched

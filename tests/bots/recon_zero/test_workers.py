@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.bots.recon_zero.learning import needs_ray, needs_torch
-from tests.bots.recon_zero.test_pipeline import OPTIONS, train
+from tests.bots.recon_zero.learning import assert_same, needs_ray, needs_training, tiny, train
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.pipeline import Training
-    from gm_bots.recon_zero.plan import Plan
     from gm_bots.recon_zero.workers import Workers
 
-pytestmark = [needs_torch, needs_ray, pytest.mark.slow]
+pytestmark = [needs_training, needs_ray, pytest.mark.slow]
+
+#: A training whose games are given to workers one by one.
+SINGLE = {"games": 4, "in_step": 1, "steps": 2, "matches": 1, "max_plies": 6, "taught": 1, "simulations": 2}
 
 #: The least that Ray takes, in bytes, so that the tests of several processors have room.
 STORE = 80_000_000
@@ -58,23 +59,6 @@ def cluster_of_two() -> Iterator[tuple[str, list[Callable[[], None]]]]:
         cluster.shutdown()
 
 
-def tiny() -> Plan:
-    from gm_bots.recon_zero.network import NetworkSettings
-    from gm_bots.recon_zero.plan import Plan
-    from gm_bots.recon_zero.player import Settings
-
-    return Plan(
-        games=4,
-        steps=2,
-        batch=8,
-        matches=1,
-        capacity=1000,
-        max_plies=6,
-        network=NetworkSettings(channels=4, layers=1),
-        player=Settings(determinisations=2, simulations=2, exploring=6),
-    )
-
-
 def at_first(action: Callable[[], object]) -> Callable[[str], None]:
     """Return a listener that acts when the first game is over and the others have begun or wait."""
     events: list[str] = []
@@ -87,19 +71,6 @@ def at_first(action: Callable[[], object]) -> Callable[[str], None]:
     return listen
 
 
-def assert_same(ours: Path, theirs: Path) -> None:
-    """Assert that two trainings have the same logs, samples and weights."""
-    from gm_bots.recon_zero.checkpoint import load
-
-    assert (ours / "log.jsonl").read_text() == (theirs / "log.jsonl").read_text()
-    for file in (theirs / "samples").iterdir():
-        assert (ours / "samples" / file.name).read_bytes() == file.read_bytes()
-    (mine, extra), (other, expected) = load(ours / "latest.pt"), load(theirs / "latest.pt")
-    weights = other.network.state_dict()
-    assert all((tensor == weights[name]).all() for name, tensor in mine.network.state_dict().items())
-    assert extra == expected
-
-
 def test_no_game_is_lost_with_its_worker(
     tmp_path: Path, ray_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,13 +78,13 @@ def test_no_game_is_lost_with_its_worker(
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.workers import Workers
 
-    unbroken = Training(tmp_path / "unbroken", tiny())
+    unbroken = Training(tmp_path / "unbroken", tiny(**SINGLE))
     for _ in range(3):
         unbroken.iterate()
     notices: list[str] = []
     with cluster_of_two() as (address, kill), Workers(2, address, notice=notices.append) as workers:
         workers.wait()
-        training = Training(tmp_path / "broken", tiny(), workers)
+        training = Training(tmp_path / "broken", tiny(**SINGLE), workers)
         lose_a_worker(training, workers, notices)
         workers.wait()
         training.iterate(at_first(kill[0]))
@@ -125,7 +96,7 @@ def test_no_game_is_lost_with_its_worker(
         lose_all(training, workers, kill[1])
     assert capsys.readouterr().out == ""  # Ray itself prints pages about each death
     assert training.log == unbroken.log[:2]
-    Training(tmp_path / "broken", tiny()).iterate()
+    Training(tmp_path / "broken", tiny(**SINGLE)).iterate()
     assert_same(tmp_path / "broken", tmp_path / "unbroken")
 
 
@@ -152,15 +123,15 @@ def lose_all(training: Training, workers: Workers, kill: Callable[[], None]) -> 
 
 @pytest.mark.nightly
 def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gm_bots.recon_zero.lockstep.games import play_together
     from gm_bots.recon_zero.network import Network, NetworkSettings
     from gm_bots.recon_zero.player import Settings
     from gm_bots.recon_zero.pool import InProcess, NoWorkers
-    from gm_bots.recon_zero.self_play import play_random
     from gm_bots.recon_zero.workers import Workers
 
     monkeypatch.setattr("gm_bots.recon_zero.workers.SHARED_MEMORY", STORE)
     settings = Settings(determinisations=2, simulations=8)
-    games = [partial(play_random, settings=settings, seed=f"{n}", color=n % 2 == 0, max_plies=6) for n in range(3)]
+    games = [partial(play_together, settings=settings, seeds=[f"{number}"], max_plies=6) for number in range(3)]
     events: list[None] = []
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED")
     with Workers(2) as workers:
@@ -168,8 +139,11 @@ def test_workers_run_on_this_machine(ray_directory: Path, monkeypatch: pytest.Mo
         assert len(environments) > 2
         assert all(b"RAY_USAGE_STATS_ENABLED=0\0" in environment for environment in environments)
         for network in (None, Network(NetworkSettings(channels=4, layers=1)), None):
-            points = list(workers.play(games, network, lambda: events.append(None)))
-            assert points == list(InProcess().play(games, network, lambda: None))
+            there = list(workers.play(games, network, lambda: events.append(None)))
+            here = list(InProcess().play(games, network, lambda: None))
+            assert [[each.visits for each in game] for (game,) in there] == [
+                [each.visits for each in game] for (game,) in here
+            ]
         assert len(events) == 9
         # A game that fails is neither played again, nor a reason to play no more.
         for _ in range(3):
@@ -226,31 +200,25 @@ def test_ctrl_c_ends_the_training_and_the_same_command_resumes(
     end: signal.Signals, tmp_path: Path, ray_directory: Path
 ) -> None:
     """Two workers begin it, and it resumes without any."""
-    torch_in_one_thread()
-    broken = start(tmp_path / "broken", "--iterations", "1000", *OPTIONS, "--workers", "2")
+    for name in ("broken", "whole"):
+        assert train(tmp_path / name, 1).exit_code == 0
+    broken = start(tmp_path / "broken", "--iterations", "1000", "--workers", "2")
     assert broken.stdout is not None
     first = broken.stdout.readline()
-    assert first.startswith("Iteration 1: "), broken.communicate()
+    assert first.startswith("Iteration 2: "), broken.communicate()
     if end == signal.SIGINT:
         os.killpg(broken.pid, end)  # as a terminal does: to all of them
     else:
         broken.send_signal(end)
     out, errors = broken.communicate()
-    done = 1 + len(out.splitlines())
-    command = f"gmd train recon-zero --resume {tmp_path / 'broken'}"
+    done = 2 + len(out.splitlines())
+    command = f"gmd train recon-zero --out {tmp_path / 'broken'}"
     line = f"Interrupted. {command} continues from iteration {done}, the last one finished."
     assert (broken.returncode, errors.split()) == (130, line.split())
     assert rays(ray_directory) == []
     assert train(tmp_path / "broken", done + 1).exit_code == 0
     assert train(tmp_path / "whole", done + 1).exit_code == 0
     assert_same(tmp_path / "broken", tmp_path / "whole")
-
-
-def torch_in_one_thread() -> None:
-    """Use one thread, as the interrupted process does; with another number, sums may be added in another order."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def start(out: Path, *options: str) -> subprocess.Popen[str]:

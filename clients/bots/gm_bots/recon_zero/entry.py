@@ -12,7 +12,7 @@ from gm_arena.bot import BotUnusable
 from gm_arena.extras import how_to_install
 from gm_bots.options import number, only, whole
 
-from .shipped import shipped
+from .checkpoint_files import shipped
 
 if TYPE_CHECKING:
     from .bot import ReconZeroBots
@@ -33,27 +33,11 @@ MAX_WEIGHT = 1_000
 MAX_C_PUCT = 100
 
 #: Options that are numbers.
-NUMBERS = (
-    "simulations",
-    "determinisations",
-    "c_puct",
-    "movetime",
-    "seed",
-    "alarm",
-    "unseen",
-    "worth",
-    "searched",
-    "looks",
-)
+NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "alarm", "unseen")
 #: The numeric options that are also switches, and the value that turns each off.
 OFF = {"unseen": "0", "alarm": "0"}
 #: Options that are one of two words; the first is the default.
-WORDS = {
-    "belief": ("positions", "squares"),
-    "sensing": ("information", "entropy"),
-    "weights": ("moves", "equal"),
-    "search": ("together", "apart"),
-}
+WORDS = {"weights": ("moves", "equal")}
 
 
 class LibraryMissing(BotUnusable):
@@ -134,18 +118,11 @@ def _settings(options: Mapping[str, str]) -> Settings:
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
-    worth = number(NAME, options, "worth", 0, MAX_WEIGHT)
     return Settings(
-        positions=_word(options, "belief") == "positions",
-        sensing="information" if _word(options, "sensing") == "information" else "entropy",
         weights="moves" if _word(options, "weights") == "moves" else "equal",
         opponents=_opponents(options),
-        worth=plain.worth if worth is None else worth,
-        searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
-        looks=whole(NAME, options, "looks", 1, MAX_SIMULATIONS) or plain.looks,
         alarm=plain.alarm if alarm is None else alarm,
         unseen=plain.unseen if unseen is None else unseen,
-        together=_word(options, "search") == "together",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
         c_puct=plain.c_puct if c_puct is None else c_puct,

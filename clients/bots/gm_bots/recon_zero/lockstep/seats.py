@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from chess import Color, Square
 from numpy.typing import NDArray
 
 from gm_env.actions import cells_of, move_of, seen_by
-from gm_env.kernels.layout import NONE, NUMBERS, STATE
+from gm_env.kernels.layout import NONE
 
 from ..knowledge import LOOKED_AT
 from ..player import Settings
-from .candidates import find_attacked, lay_out
+from .candidates import Examined, examine
 from .forest import Forest
 from .judging import Judge
 from .weighted import known_positions
@@ -29,33 +28,8 @@ class Side:
     """
 
     def __init__(self, judge: Judge, settings: Settings) -> None:
-        """:param settings: must keep positions, and sense for information.
-        :raises ValueError: a setting is not one of those.
-        """
-        for name, value, wanted in (
-            ("positions", settings.positions, True),
-            ("sensing", settings.sensing, "information"),
-        ):
-            if value != wanted:
-                raise ValueError(
-                    f"{name}: {value!r}: games in step are played with {wanted!r} only; play them one by one"
-                )
         self.settings, self.judge = settings, judge
-        self.forest = Forest(judge, settings.c_puct, together=settings.together, unseen=settings.unseen)
-
-
-@dataclass(frozen=True)
-class Examined:
-    """Positions that may be true, with their weights and whether the player's king is attacked there."""
-
-    states: NDArray[np.uint64]
-    numbers: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    attacked: NDArray[np.bool_]
-
-    def chosen(self, which: NDArray[np.int64]) -> Examined:
-        """Return some of the positions."""
-        return Examined(self.states[which], self.numbers[which], self.weights[which], self.attacked[which])
+        self.forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
 
 
 class Seat:
@@ -78,13 +52,7 @@ class Seat:
 
     def examine(self, state: NDArray[np.uint64], numbers: NDArray[np.int32]) -> Examined:
         """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
-        rows, likely = self.known.likeliest(LOOKED_AT)
-        count = len(rows)
-        states, laid = np.empty((count, STATE), np.uint64), np.empty((count, NUMBERS), np.int32)
-        lay_out(rows, state.copy(), numbers.copy(), states, laid)
-        attacked = np.empty(count, np.bool_)
-        find_attacked(states, attacked)
-        return Examined(states, laid, likely, attacked)
+        return examine(*self.known.likeliest(LOOKED_AT), state.copy(), numbers.copy())
 
     def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
         """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""

@@ -29,7 +29,7 @@ from .repeats import remark_on_repeats
 from .table import WIDTH, elo_text
 
 if TYPE_CHECKING:
-    from ..league.programs import Program
+    from ..league.members import Program
     from ..lockstep.judging import Precision
     from ..lockstep.seats import Side
 
@@ -131,8 +131,7 @@ def play_part(part: Part) -> list[Ended]:
     :raises BotUnusable: the opponent is not installed here.
     :raises BotFailed: a checkpoint cannot be read.
     """
-    from ..league.fixtures import Fixture
-    from ..league.games import play_fixtures
+    from ..league.games import Fixture, play_fixtures
     from ..pool import one_thread
 
     theirs, name = part.theirs, "opponent"

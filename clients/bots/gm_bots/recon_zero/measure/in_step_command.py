@@ -17,8 +17,7 @@ from gm_arena.stockfish import stockfish
 
 from .. import entry
 from ..checkpoint_files import is_checkpoint
-from ..league.members import checkpoint_name
-from ..league.programs import ATTACKER, TROUT, Program
+from ..league.members import ATTACKER, RANDOM, TROUT, Program, checkpoint_name
 from .in_step import MAX_PLIES, Ended, Own, Part, play_opponent, pool_of, table_text
 from .opponents import NO_STOCKFISH, RECONCHESS, older, switches
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..lockstep.judging import Precision
 
 #: reconchess's bots as they play in step, and those that are played by default.
-_PROGRAMS = {"RandomBot": "random", "AttackerBot": ATTACKER, "TroutBot": TROUT}
+_PROGRAMS = {"RandomBot": RANDOM, "AttackerBot": ATTACKER, "TroutBot": TROUT}
 _DEFAULT = ("AttackerBot", "TroutBot")
 #: The exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
@@ -38,13 +37,12 @@ def evaluate_in_step(checkpoint: Path | None, options: Mapping[str, str], given:
     """Play the evaluation, print its table, and return the exit status.
 
     :param given: the command's options.
-    :raises BotUnusable: an opponent or the bot cannot play, or not in step.
+    :raises BotUnusable: an opponent or the bot cannot play.
     """
     for name in _ONLY_MATCHES:
         if given[name]:
             raise click.UsageError(f"--in-step plays without clocks and records: leave out --{name.replace('_', '-')}")
     ours = _own(checkpoint, options)
-    _check(entry.NAME, ours)
     opponents = [*_against(given["against"], given["ablation"], ours), *_older(checkpoint, given["older"], ours)]
     if given["ablation"]:
         opponents += _switched(checkpoint, options)
@@ -92,15 +90,6 @@ def _own(checkpoint: Path | None, options: Mapping[str, str]) -> Own:
     return Own(read.checkpoint, read.settings)
 
 
-def _check(name: str, own: Own) -> None:
-    """Check that a side can play in step.
-
-    :raises BotUnusable: it cannot.
-    """
-    if not own.settings.positions or own.settings.sensing != "information":
-        raise BotUnusable(f"{name}: games in step keep positions and sense for information: leave out --in-step")
-
-
 def _against(texts: tuple[str, ...], is_ablation: bool, ours: Own) -> list[tuple[str, Own | Program]]:
     found: list[tuple[str, Own | Program]] = []
     for text in texts or (() if is_ablation else _DEFAULT):
@@ -117,9 +106,7 @@ def _opponent(spec: str, ours: Own) -> Own | Program:
         return Own(Path(spec), ours.settings)
     name, _, options = spec.partition(":")
     if name == entry.NAME:
-        own = _own(None, read_options(name, options))
-        _check(spec, own)
-        return own
+        return _own(None, read_options(name, options))
     known = {**_PROGRAMS, **{module: _PROGRAMS[name] for name, module in RECONCHESS.items()}}
     program = Program(known.get(spec, spec))
     program.check()
@@ -131,14 +118,5 @@ def _older(checkpoint: Path | None, number: int, ours: Own) -> list[tuple[str, O
 
 
 def _switched(checkpoint: Path | None, options: Mapping[str, str]) -> list[tuple[str, Own | Program]]:
-    """Return the bot with one switch turned at a time, but for those that games in step do not have."""
-    found: list[tuple[str, Own | Program]] = []
-    for name, turned in switches(options):
-        text, own = f"{name}={turned[name]}", _own(checkpoint, {**options, **turned})
-        try:
-            _check(text, own)
-        except BotUnusable as error:
-            click.echo(f"left out: {error}", err=True)
-        else:
-            found.append((text, own))
-    return found
+    """Return the bot with one switch turned at a time."""
+    return [(f"{name}={turned[name]}", _own(checkpoint, {**options, **turned})) for name, turned in switches(options)]

@@ -15,8 +15,7 @@ from gm_arena.stockfish import stockfish
 
 from .. import entry
 from ..bot import ReconZeroBots
-from ..checkpoint_files import digest_of, is_checkpoint
-from ..older import iteration
+from ..checkpoint_files import digest_of, is_checkpoint, iteration
 from ..player import Settings
 from ..processes import Processes
 from .without import without_network
@@ -37,9 +36,6 @@ RECONCHESS = {
 #: The opponents of a round robin by default.
 LEAGUE = (*RECONCHESS, "minimax=minimax:depth=2,seed=1", f"material={entry.NAME}:checkpoint={entry.WITHOUT}")
 NO_STOCKFISH = f"{TROUT} is left out: it needs Stockfish, on the PATH or where STOCKFISH_EXECUTABLE says"
-
-#: Switches that others need to have an effect: positions to weight, or a sense chosen by them.
-_NEEDED_BY = {"belief": ("sensing", "weights", "alarm"), "sensing": ("alarm",)}
 
 
 @dataclass(frozen=True)
@@ -170,10 +166,10 @@ def described(options: Mapping[str, str]) -> str:
 
 
 def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
-    """Return each option that is a switch, and the options that turn it to the notebook's way.
+    """Return each option that is a switch, and the options that turn it off.
 
     One position is searched for as long as all were together: this measures the effect of several positions, not of a
-    longer search. Switches without effect next to those already turned are left out.
+    longer search. Switches that are turned already are left out.
     """
     plain = Settings()
     positions = int(options.get("determinisations", plain.determinisations))
@@ -181,10 +177,7 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     turned = {name: {name: words[-1]} for name, words in entry.WORDS.items()}
     turned |= {name: {name: off} for name, off in entry.OFF.items()}
     turned["determinisations"] = {"determinisations": "1", "simulations": str(looks)}
-    idle = {
-        name for switch, names in _NEEDED_BY.items() if options.get(switch) == turned[switch][switch] for name in names
-    }
-    return [(name, to) for name, to in turned.items() if options.get(name) != to[name] and name not in idle]
+    return [(name, to) for name, to in turned.items() if options.get(name) != to[name]]
 
 
 def older(checkpoint: Path | None, number: int) -> list[Path]:
