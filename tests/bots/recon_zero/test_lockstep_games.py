@@ -9,12 +9,11 @@ import pytest
 pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
 pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
 
-from gm_bots.recon_zero.lockstep.games import Games, play_together
+from gm_bots.recon_zero.lockstep.games import Games, Side, play_together
 from gm_bots.recon_zero.lockstep.judging import count_material
-from gm_bots.recon_zero.lockstep.seats import Side
 from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
-from gm_env.kernels.layout import CASTLING, COLOR, FULLMOVES, NUMBERS, OPPONENT, STATE
+from gm_env.kernels.layout import OPPONENT
 from tests.bots.recon_zero.plain_encoding import move_of
 
 pytestmark = pytest.mark.slow
@@ -52,24 +51,20 @@ def test_positions_follow_from_each_other() -> None:
             assert np.abs(before[:6] - seen).sum() <= 4, "a castling moves two pieces"
 
 
-@pytest.mark.parametrize("turns", [2, 5, 9])
-def test_nothing_hidden_reaches_what_a_player_examines(turns: int) -> None:
-    """The opponent's pieces, its rights, the clocks of draws and all else in the batch may be anything."""
+def test_player_examines_its_own_pieces_with_the_true_position_among_others() -> None:
+    """What it examines comes from what it was told; here it is the one that has just moved."""
     side = Side(count_material, SETTINGS)
-    games = Games([dict.fromkeys(chess.COLORS, side)] * 3, seeds(3), 60)
-    for _ in range(turns):
+    games = Games([dict.fromkeys(chess.COLORS, side)] * 4, seeds(4), 60)
+    for _ in range(12):
         games.take_turns()
-    states, numbers = games._batch.privileged_rows
-    rng = np.random.default_rng(turns)
-    for game in games.playing:
-        seat = games._seat(game)
-        other, changed = rng.integers(0, 2**63, STATE, np.uint64), rng.integers(-1, 60, NUMBERS, np.int32)
-        other[:OPPONENT] = states[game, :OPPONENT]
-        other[CASTLING] = states[game, CASTLING] & 0xFF | other[CASTLING] & ~np.uint64(0xFF)
-        changed[[COLOR, FULLMOVES]] = numbers[game, [COLOR, FULLMOVES]]
-        told, same = seat.examine(states[game], numbers[game]), seat.examine(other, changed)
-        for name, array in vars(told).items():
-            np.testing.assert_array_equal(array, getattr(same, name), name)
+        for game in games.playing:
+            # The truth is as the other player sees it.
+            truth = [chess.flip_vertical(int(squares)) for squares in games._batch.privileged_rows[0][game]]
+            own, theirs = truth[OPPONENT : 2 * OPPONENT], truth[:OPPONENT]
+            found = games._seats[game][not games._batch.colors[game]].examine().states.tolist()
+            assert all(row[:OPPONENT] == own for row in found)
+            assert [*own, *theirs] in [row[: 2 * OPPONENT] for row in found]
+    assert games.playing
 
 
 def test_games_end_when_a_king_is_taken_or_after_so_many_plies() -> None:

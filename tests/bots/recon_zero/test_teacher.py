@@ -95,7 +95,7 @@ def test_teacher_that_is_not_installed_is_refused_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere")
-    refused = train(tmp_path / "new", 1, "--teacher", 1)
+    refused = train(tmp_path / "new", 1, teacher=1)
     assert refused.exit_code == 1
     said = " ".join(refused.output.split())
     assert "--teacher asks Stockfish, which was not found: install it" in said

@@ -165,7 +165,7 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     wrong, other, bare = tmp_path / "wrong.pt", tmp_path / "other.pt", tmp_path / "bare.pt"
     wrong.write_text("not a checkpoint")
     torch.save({"version": 99}, other)
-    torch.save({"version": 1, "network": {}, "weights": {}}, bare)
+    torch.save({"version": 1, "network": {"form": 2}, "weights": {}}, bare)
     with pytest.raises(BadCheckpoint, match=r"wrong\.pt is not a checkpoint"):
         load(wrong)
     with pytest.raises(BadCheckpoint, match="is not a checkpoint of version 1: its version is 99"):

@@ -20,9 +20,8 @@ from gm_env.kernels.layout import DRAWS, NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
 from gm_recon import WinReason
 
-from ..lockstep.games import Games
+from ..lockstep.games import Games, Side
 from ..lockstep.judging import Judge
-from ..lockstep.seats import Side
 from ..player import Settings
 from ..replay import Sample
 from .members import Program

@@ -5,24 +5,78 @@ All take their turns together, and the network is asked once for all of them.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 
 import chess
 import numpy as np
-from chess import Color
+from chess import Color, Square
 from numpy.typing import NDArray
 
 from gm_env import PASS, SKIP, BatchedRbc
-from gm_env.actions import FROM_TO_BY_PLANES
-from gm_env.kernels.layout import PAWN
+from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
+from gm_env.kernels.layout import NONE, PAWN
 
+from ..knowledge import LOOKED_AT
 from ..player import Settings
 from ..replay import Sample
-from .candidates import Examined, value_senses
+from .candidates import Examined, examine, value_senses
 from .encoding import encode_all
-from .forest import Found
+from .forest import Forest, Found
 from .judging import Judge
-from .seats import Seat, Side
+from .weighted import known_positions
+
+
+class Side:
+    """A way to play, which many games share.
+
+    :ivar settings: its settings.
+    :ivar forest: its searches.
+    """
+
+    def __init__(self, judge: Judge, settings: Settings) -> None:
+        self.settings, self.judge = settings, judge
+        self.forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
+
+
+class Seat:
+    """What one player of one game knows, and its random numbers."""
+
+    def __init__(self, color: Color, seed: str, side: Side) -> None:
+        self.color, self.side, self.moves = color, side, 0
+        self.rng = random.Random(f"{seed} {color}")
+        self.known = known_positions(color, self.rng, side.settings.weighing_with(side.judge))
+
+    def opponent_moved(self, lost: int) -> None:
+        self.known.opponent_moved(self._square(lost))
+
+    def saw(self, sense: int, window: Sequence[int]) -> None:
+        self.known.saw(cells_of(sense, window, self.color))
+
+    def moved(self, results: Sequence[int], pawns: int) -> None:
+        requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
+        self.known.player_moved(requested, taken, self._square(results[2]))
+
+    def examine(self) -> Examined:
+        """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
+        return examine(*self.known.likeliest(LOOKED_AT), *self.known.own_rows())
+
+    def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+        """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""
+        chances = np.random.default_rng(self.rng.getrandbits(64)).random(len(weights))
+        drawn: NDArray[np.int64] = np.argsort(np.log1p(-chances) / weights)[::-1][:count]
+        return drawn
+
+    def pick(self, visits: NDArray[np.int32], best: int) -> int:
+        """Return a move: the best, or one drawn by the visits at the beginning of a game."""
+        self.moves += 1
+        if 2 * self.moves > self.side.settings.exploring:
+            return best
+        visited = np.flatnonzero(visits)
+        return int(self.rng.choices(visited.tolist(), visits[visited].tolist())[0])
+
+    def _square(self, square: int) -> Square | None:
+        return None if square == NONE else seen_by(square, self.color)
 
 
 def play_together(judge: Judge, settings: Settings, seeds: Sequence[str], max_plies: int) -> list[list[Sample]]:
@@ -93,7 +147,7 @@ class Games:
         """Return the sense of each game: SKIP where the player has lost track, and in the other games."""
         actions = np.full(self._batch.n, SKIP)
         for game in games:
-            found, bits = self._examine(game), np.empty(64)
+            found, bits = self._seat(game).examine(), np.empty(64)
             if len(found.states):
                 actions[game] = value_senses(found.states, found.weights, found.attacked, side.settings.alarm, bits)
         return actions
@@ -132,12 +186,9 @@ class Games:
         squares = int(self._batch.privileged_rows[0][game, PAWN])
         return squares if self._batch.colors[game] else chess.flip_vertical(squares)
 
-    def _examine(self, game: int) -> Examined:
-        states, numbers = self._batch.privileged_rows
-        return self._seat(game).examine(states[game], numbers[game])
-
     def _draw(self, game: int) -> Examined:
-        seat, found = self._seat(game), self._examine(game)
+        seat = self._seat(game)
+        found = seat.examine()
         return found.chosen(seat.draw(found.weights, seat.side.settings.determinisations))
 
     def _choose(self, found: Found, games: Sequence[int]) -> NDArray[np.int64]:

@@ -30,8 +30,8 @@ from .table import WIDTH, elo_text
 
 if TYPE_CHECKING:
     from ..league.members import Program
+    from ..lockstep.games import Side
     from ..lockstep.judging import Precision
-    from ..lockstep.seats import Side
 
 COLUMNS = ("against", "won", "drawn", "lost", "score", "95 %", "Elo", "95 %", "ended by")
 #: Seconds between two lines of progress while a part is played.
@@ -55,8 +55,8 @@ class Own:
 
         :raises BotFailed: the checkpoint cannot be read.
         """
+        from ..lockstep.games import Side
         from ..lockstep.judging import count_material
-        from ..lockstep.seats import Side
 
         if self.checkpoint is None:
             return Side(count_material, self.settings)
