@@ -150,7 +150,7 @@ def recon_zero(out: Path, iterations: int | None, workers: int, ray_address: str
         training = Training(out, asked.plan, pool, on, files=asked.files)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
         begin_session(out, asked.plan, iterations, session)
-    except (BadCheckpoint, BadResults, BadSamples, BadTraining, OSError) as error:
+    except (BadCheckpoint, BadResults, BadSamples, BadTraining, BotUnusable, OSError) as error:
         raise click.ClickException(str(error)) from None
     _run(training, iterations, pool)
 

@@ -34,10 +34,8 @@ MAX_C_PUCT = 100
 
 #: Options that are numbers.
 NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "alarm", "unseen")
-#: The numeric options that are also switches, and the value that turns each off.
-OFF = {"unseen": "0", "alarm": "0"}
-#: Options that are one of two words; the first is the default.
-WORDS = {"weights": ("moves", "equal")}
+#: The options that are also switches, and the value that turns each off.
+OFF = {"weights": "equal", "unseen": "0", "alarm": "0"}
 
 
 class LibraryMissing(BotUnusable):
@@ -102,7 +100,7 @@ def read(options: Mapping[str, str]) -> Given:
     :raises BotUnusable: an option is unknown, or its value is not allowed.
     :raises LibraryMissing: numpy or numba is not installed.
     """
-    only(NAME, options, "checkpoint", "opponents", *NUMBERS, *WORDS)
+    only(NAME, options, "checkpoint", "opponents", "weights", *NUMBERS)
     for library in ("numpy", "numba"):
         _need(library, "plays with")
     return Given(
@@ -118,8 +116,10 @@ def _settings(options: Mapping[str, str]) -> Settings:
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
+    if (weights := options.get("weights", plain.weights)) not in ("moves", "equal"):
+        raise BotUnusable(f"{NAME}: weights={weights} is not one of moves, equal")
     return Settings(
-        weights="moves" if _word(options, "weights") == "moves" else "equal",
+        weights="moves" if weights == "moves" else "equal",
         opponents=_opponents(options),
         alarm=plain.alarm if alarm is None else alarm,
         unseen=plain.unseen if unseen is None else unseen,
@@ -127,17 +127,6 @@ def _settings(options: Mapping[str, str]) -> Settings:
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
         c_puct=plain.c_puct if c_puct is None else c_puct,
     )
-
-
-def _word(options: Mapping[str, str], name: str) -> str:
-    """Return an option that is a word.
-
-    :raises BotUnusable: it is not one of the known words.
-    """
-    word = options.get(name, WORDS[name][0])
-    if word not in WORDS[name]:
-        raise BotUnusable(f"{NAME}: {name}={word} is not one of {', '.join(WORDS[name])}")
-    return word
 
 
 def _opponents(options: Mapping[str, str]) -> str | None:

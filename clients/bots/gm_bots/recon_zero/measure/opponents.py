@@ -174,8 +174,7 @@ def switches(options: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     plain = Settings()
     positions = int(options.get("determinisations", plain.determinisations))
     looks = positions * int(options.get("simulations", plain.simulations))
-    turned = {name: {name: words[-1]} for name, words in entry.WORDS.items()}
-    turned |= {name: {name: off} for name, off in entry.OFF.items()}
+    turned = {name: {name: off} for name, off in entry.OFF.items()}
     turned["determinisations"] = {"determinisations": "1", "simulations": str(looks)}
     return [(name, to) for name, to in turned.items() if options.get(name) != to[name]]
 
