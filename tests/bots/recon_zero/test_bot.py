@@ -128,7 +128,9 @@ async def test_recon_zero_plays_with_a_checkpoint(daemon_process: Served, tmp_pa
 
 
 def test_same_seed_without_a_limit_gives_the_same_game() -> None:
-    assert played(7) == played(7) != played(8)
+    first, same, *others = (played(seed) for seed in (7, 7, 8, 9, 10))
+    assert first == same
+    assert any(other != first for other in others), "it draws the positions that it searches"
 
 
 def test_every_option_sets_its_setting() -> None:
@@ -143,7 +145,7 @@ def test_every_option_sets_its_setting() -> None:
 
 def played(seed: int) -> list[str]:
     """Return what two players sense and ask for."""
-    game, settings = ReconGame(), Settings(simulations=8, determinisations=2)
+    game, settings = ReconGame(), Settings(simulations=8, determinisations=1, weights="equal")
     players = {
         color: Player(color, count_material, settings, random.Random(f"{seed} {color}")) for color in chess.COLORS
     }
