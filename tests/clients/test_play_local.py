@@ -6,7 +6,6 @@ import json
 import math
 import pickle
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import chess
@@ -54,10 +53,10 @@ class Passing(Player):
 
 
 @pytest.fixture
-def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield the file of the recorders' calls."""
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of the recorders' calls."""
     monkeypatch.setenv("RECORDER_FILE", str(tmp_path / "calls.jsonl"))
-    yield tmp_path / "calls.jsonl"
+    return tmp_path / "calls.jsonl"
 
 
 @pytest.mark.parametrize("fen", FENS)

@@ -17,7 +17,7 @@ WAYS = {
     "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
     "process": "from gm_bots.recon_zero.processes import Inside; from gm_bots.recon_zero.entry import read\n"
     "inside = Inside(); path = read(dict({})).checkpoint; inside.load(path); judge = inside._judges[path]",
-    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._judge",
+    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._bots.judge()",
 }
 
 #: Plays games of every kind, and prints the kernels that were compiled, or read from the cache, meanwhile.
