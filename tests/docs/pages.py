@@ -75,7 +75,8 @@ class Reader:
             .replace('"127.0.0.1", 7100', f'"127.0.0.1", {self._port}')
         )
         text = text.replace("connect(player=1)", f"connect(port={self._port}, player=1)")
-        text = text.replace('connect(name="first-bot"', f'connect(port={self._port}, name="first-bot"')
+        text = text.replace("), player=1)", f"), port={self._port}, player=1)")
+        text = text.replace("account = {", f'account = {{"port": {self._port}, ')
         if block.language == "sh":
             return self._execute([str(require_tool("bash")), "-euo", "pipefail", "-c", text])
         if found := _FILE.match(text):
@@ -108,5 +109,5 @@ def reader(folder: Path) -> Iterator[Reader]:
     data, desk, commands = (folder / name for name in ("data", "desk", "commands"))
     desk.mkdir()
     commands.mkdir()
-    with served("--data", str(data)) as daemon:
+    with served("--data", str(data), "--bots", "random") as daemon:
         yield Reader(daemon.port, data, desk, commands)

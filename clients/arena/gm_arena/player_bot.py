@@ -18,7 +18,7 @@ import trio
 from chess import Board, Move, Square
 
 from gm_client.blocking import Color, GameState, HistoryReply
-from gm_client.rbc import own_board, read_move, read_sense, read_square
+from gm_client.rbc import own_board, read_move, read_square
 from gm_client.trio_client import Turn
 from gm_recon import Player, read_json
 from gm_recon.player import tell_end
@@ -128,9 +128,8 @@ class PlayerBot(Bot):
             return
         if square is not None and square not in squares:
             raise BotFailed(f"sense {square!r} is not possible: there is no such square", fault="illegal move")
-        sensed = await turn.sense(None if square is None else chess.square_name(square))
-        cells = read_sense(sensed["sense_result"])
-        await _in_thread(lambda: player.handle_sense_result(cells))
+        seen = await turn.sense(square)
+        await _in_thread(lambda: player.handle_sense_result(seen))
 
     async def _move(self, turn: Turn, moves: list[Move]) -> None:
         player, clock = self._player, _Clock(turn.state, turn.color)
@@ -138,7 +137,7 @@ class PlayerBot(Bot):
         self.score, self.depth = getattr(player, "score", None), getattr(player, "depth", None)
         if requested is not None and not _is_among(requested, moves):
             raise BotFailed(f"move {requested} is not in move_actions", fault="illegal move")
-        reply = await turn.move(None if requested is None else requested.uci())
+        reply = await turn.move(requested)
         taken, capture = read_move(reply["taken_move"]), read_square(reply["capture_square"])
         await _in_thread(lambda: player.handle_move_result(requested, taken, capture is not None, capture))
 

@@ -20,8 +20,9 @@ import trio
 from gm_arena.bot import Bots, Place
 from gm_arena.match.trial import started
 from gm_arena.seat import play_seat
-from gm_client import blocking, trio_client
-from gm_client.blocking import Color, GameState, Turn
+from gm_client import chess_client, trio_client
+from gm_client.blocking import Color, GameState
+from gm_client.chess_client import Turn
 
 #: The player ids of the two.
 PERSON, BOT = 1, 2
@@ -50,7 +51,7 @@ class Match:
         """
         self.color, self.opponent = color, name
         self.over: GameState | None = None
-        self._client = blocking.connect(port=port, player=PERSON, patience=0)
+        self._client = chess_client.connect(port=port, player=PERSON, patience=0)
         white, black = (PERSON, BOT) if color else (BOT, PERSON)
         options: dict[str, Any] = {} if fen is None else {"fen": fen}
         game = self._client.new_game(white, black, variant="rbc", clock=None, brief=True, **options)

@@ -13,8 +13,9 @@ from rich.console import Console
 
 from gm_arena.board_drawing import Picture, palette_of
 from gm_bots.minimax.play.prompt import NotUnderstood, Word, read_color
-from gm_client.blocking import ConnectionLost, GameState, Turn
-from gm_client.rbc import own_board, read_move, read_sense, read_square
+from gm_client.blocking import ConnectionLost, GameState
+from gm_client.chess_client import Turn
+from gm_client.rbc import own_board, read_move, read_square
 from gm_recon import WinReason, read_json
 
 from . import prompt, words
@@ -112,10 +113,9 @@ class BlindTerminalGame:
                     return False
                 continue
             square = None if meant == prompt.PASS else meant
-            sensed = turn.sense(None if square is None else chess.square_name(square))
-            if sensed["state"]["phase"] == "over":  # the bot has resigned meanwhile
+            cells = turn.sense(square)
+            if turn.state["phase"] == "over":  # the bot has resigned meanwhile
                 return False
-            cells = read_sense(sensed["sense_result"])
             self._memory.saw(cells)
             self._tell(words.of_sense(square, cells, self._memory.color), number=True)
             return True
