@@ -104,10 +104,10 @@ class Reader:
 
 
 @contextmanager
-def reader(folder: Path) -> Iterator[Reader]:
-    """Start a daemon for somebody who reads, and who works in a folder of this one."""
+def reader(folder: Path, *arguments: str) -> Iterator[Reader]:
+    """Start a daemon, with these arguments, for somebody who reads, and who works in a folder of this one."""
     data, desk, commands = (folder / name for name in ("data", "desk", "commands"))
     desk.mkdir()
     commands.mkdir()
-    with served("--data", str(data), "--bots", "random") as daemon:
+    with served("--data", str(data), *arguments) as daemon:
         yield Reader(daemon.port, data, desk, commands)

@@ -64,8 +64,9 @@ def test_every_page_with_examples_has_a_test() -> None:
     assert all((ROOT / test).exists() for test in ELSEWHERE.values())
 
 
-def test_front_page_s_bots_play_to_the_end(at_desk: Reader) -> None:
-    ping, blind, plain = at_desk.follow(ROOT / "README.md")
+def test_front_page_s_bots_play_to_the_end(tmp_path: Path) -> None:
+    with reader(tmp_path, "--bots", "random") as at_desk:
+        ping, blind, plain = at_desk.follow(ROOT / "README.md")
     assert ping == '{"error":null}\n'
     assert re.fullmatch(r"WinReason\.(KING_CAPTURE|MOVE_LIMIT)\n", blind)
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", plain)
@@ -132,7 +133,8 @@ def test_bots_that_come_with_gmd_play_each_other(at_desk: Reader) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "ends"), [("move-a-reconchess-bot", 2 * 2), ("move-a-uci-engine", 2)])
 def test_bot_written_for_something_else_plays(page: str, ends: int, at_desk: Reader) -> None:
-    (printed,) = at_desk.follow(MANUAL / f"how-to/{page}.md")
+    printed, *own = at_desk.follow(MANUAL / f"how-to/{page}.md")
+    assert own == (["True True\n"] if page == "move-a-reconchess-bot" else [])
     lines = untimed(printed).splitlines()
     assert sum(bool(re.match(r"game \d+: (won|lost|drawn) as ", line)) for line in lines) == ends
     assert not any("failed" in line for line in lines)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gm_recon import Player
+import gm_recon
 
 from .games import check
 from .observed_turn import ObservedTurn
@@ -47,7 +47,7 @@ class PlayerOpponent:
 
     def __init__(
         self,
-        player: Callable[[], Player],
+        player: Callable[[], gm_recon.Player],
         *,
         seconds: float | None = 900.0,
         increment: float = 5.0,

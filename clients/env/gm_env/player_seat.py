@@ -95,8 +95,8 @@ class PlayerSeat:
         """Do the same by what the player observes in its next turn, unless it was told."""
         if not self._is_settled:
             made = observed.made(self._meant)
-            squares = (None, None) if made is None else (made.from_square, made.to_square)
-            self.settle(*squares, observed.captured())
+            source, target = (None, None) if made is None else (made.from_square, made.to_square)
+            self.settle(source, target, observed.captured())
 
     def end(self, history: History, observed: ObservedTurn | None = None) -> None:
         """Tell the player how the game ended, and close it.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import chess
 from chess import Board, Move, Piece, Square
 
+import gm_recon
 from gm_recon import History, Player, read_json
 from gm_recon.player import play_turn, tell_end
 
@@ -24,7 +25,7 @@ _COLORS: tuple[Color, Color] = ("black", "white")
 
 
 def run(
-    bot: Player,
+    bot: gm_recon.Player,
     /,
     game_id: int | None = None,
     *,
