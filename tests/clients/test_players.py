@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 import chess
 import chess.engine
@@ -15,7 +16,7 @@ from chess import Move, Square
 
 from gm_arena.opponent import players_of
 from gm_arena.stockfish import VARIABLE
-from gm_client import GmError, connect, run
+from gm_client import connect, run
 from gm_recon import History, Player, Turn, WinReason, play_local
 from tests.serving import Served
 from tests.tools import require_module, require_tool
@@ -169,7 +170,7 @@ def test_player_is_run_in_a_game_with_a_clock_from_beginning_to_end(daemon_proce
 def test_player_that_fails_has_resigned(daemon_process: Served) -> None:
     with connect(port=daemon_process.port, player=ONE) as client:
         game = client.game(client.new_game(ONE, OTHER, variant="rbc")["game_id"])
-        with pytest.raises(GmError, match="e2e5"):
+        with pytest.raises(ValueError, match="e2e5"):
             run(Noting(Move.from_uci("e2e5")), game.game_id, port=daemon_process.port, player=ONE)
         assert game.state["termination"] == "resignation_white"
 
@@ -211,3 +212,65 @@ def test_batch_of_games_has_a_player_in_each_seat() -> None:
         run_batch([(Noting(), Noting())], batch)
     with pytest.raises(ValueError, match="1 pairs for 2 games"):
         run_batch([(Noting(), Noting())], BatchedRbc(2))
+
+
+#: What is chosen and may not be, and the error of every runner.
+REFUSED: list[tuple[str, Any, str]] = [
+    (
+        "choose_sense",
+        "e4",
+        "square: 'e4' is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name",
+    ),
+    ("choose_sense", 64, "square: 64 is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"),
+    ("choose_move", "e2e4", "requested: 'e2e4' is not a chess.Move; chess.Move.from_uci makes one of a text"),
+    ("choose_move", Move.from_uci("e2e5"), "e2e5 is not among the move actions"),
+    ("choose_move", Move.null(), "0000 is not among the move actions"),
+]
+
+
+def test_action_that_is_not_allowed_is_refused_alike_by_every_runner(daemon_process: Served) -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    port = daemon_process.port
+    for method, answer, message in REFUSED:
+        player = Noting()
+        setattr(player, method, lambda *_, answer=answer: answer)
+        with connect(port=port, player=ONE) as client:
+            game_id = client.new_game(ONE, OTHER, variant="rbc")["game_id"]
+        runners: list[Callable[[], object]] = [
+            lambda player=player: play_local(player, Noting()),  # type: ignore[misc]
+            lambda player=player, game_id=game_id: run(player, game_id, port=port, player=ONE),  # type: ignore[misc]
+            lambda player=player: run_batch([(player, Noting())], BatchedRbc(1)),  # type: ignore[misc]
+        ]
+        for play in runners:
+            with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+                play()
+
+
+def test_class_in_place_of_a_player_is_refused_alike_by_every_runner(daemon_process: Served) -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    port, kind, message = daemon_process.port, cast(Player, Noting), r"^player: Noting is a class; pass Noting\(\)$"
+    with connect(port=port, player=ONE) as client:
+        games = len(client.games()["games"])
+        for play in (
+            lambda: play_local(Noting(), kind),
+            lambda: run(kind, opponent=OTHER, port=port, player=ONE),
+            lambda: run_batch([(Noting(), kind)], BatchedRbc(1)),
+        ):
+            with pytest.raises(TypeError, match=message):
+                play()
+        assert len(client.games()["games"]) == games
+
+
+def test_player_in_two_games_of_a_batch_is_refused() -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    with pytest.raises(ValueError, match="players: one is in two games"):
+        run_batch([(Noting(), Noting())] * 3, BatchedRbc(3))

@@ -236,11 +236,11 @@ def test_player_that_cannot_be_made_or_begin_loses() -> None:
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [
-        ("choose_sense", 64, "choose_sense: 64 is not a square"),
-        ("choose_sense", "e4", "choose_sense: 'e4' is not a square"),
-        ("choose_move", Move.null(), "choose_move: 0000 is not in move_actions"),
-        ("choose_move", Move.from_uci("e1e8"), "choose_move: e1e8 is not in move_actions"),
-        ("choose_move", "e2e4", "AttributeError"),
+        ("choose_sense", 64, "square: 64 is not a square"),
+        ("choose_sense", "e4", "square: 'e4' is not a square"),
+        ("choose_move", Move.null(), "0000 is not among the move actions"),
+        ("choose_move", Move.from_uci("e1e8"), "e1e8 is not among the move actions"),
+        ("choose_move", "e2e4", "requested: 'e2e4' is not a chess.Move"),
     ],
 )
 def test_player_that_answers_nonsense_loses(method: str, answer: Any, message: str) -> None:

@@ -10,7 +10,8 @@ import json
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 import chess
@@ -21,7 +22,7 @@ from gm_client.blocking import Color, GameState, HistoryReply
 from gm_client.rbc import own_board, read_move, read_square
 from gm_client.trio_client import Turn
 from gm_recon import Player, read_json
-from gm_recon.player import tell_end
+from gm_recon.player import checked_move, checked_sense, tell_end
 
 from .bot import Bot, BotFailed, Bots, Place
 
@@ -126,8 +127,8 @@ class PlayerBot(Bot):
         square = await _in_thread(choose)
         if not squares:  # the player that this one replaces has sensed
             return
-        if square is not None and square not in squares:
-            raise BotFailed(f"sense {square!r} is not possible: there is no such square", fault="illegal move")
+        with _judged():
+            square = checked_sense(square)
         seen = await turn.sense(square)
         await _in_thread(lambda: player.handle_sense_result(seen))
 
@@ -135,8 +136,8 @@ class PlayerBot(Bot):
         player, clock = self._player, _Clock(turn.state, turn.color)
         requested = await _in_thread(lambda: player.choose_move(list(moves), clock.seconds_left()))
         self.score, self.depth = getattr(player, "score", None), getattr(player, "depth", None)
-        if requested is not None and not _is_among(requested, moves):
-            raise BotFailed(f"move {requested} is not in move_actions", fault="illegal move")
+        with _judged():
+            checked_move(requested, moves)
         reply = await turn.move(requested)
         taken, capture = read_move(reply["taken_move"]), read_square(reply["capture_square"])
         await _in_thread(lambda: player.handle_move_result(requested, taken, capture is not None, capture))
@@ -171,9 +172,13 @@ class _Clock:
         return self._out_of_time - time.monotonic()
 
 
-def _is_among(move: Move, moves: list[Move]) -> bool:
-    """Return whether a move may be requested; a pawn on the last rank becomes a queen by default."""
-    return move in moves or (move.promotion is None and Move(move.from_square, move.to_square, chess.QUEEN) in moves)
+@contextmanager
+def _judged() -> Iterator[None]:
+    """Make an action that is not allowed the bot's fault."""
+    try:
+        yield
+    except ValueError as error:
+        raise BotFailed(str(error), fault="illegal move") from None
 
 
 def _as_far_as_known(state: GameState, place: Place) -> Board:

@@ -11,7 +11,7 @@ import chess
 from chess import Board, Color, Move, Square
 
 from gm_recon import History, Player, ReconBoard
-from gm_recon.player import name_of, tell_end
+from gm_recon.player import checked_move, checked_sense, name_of, tell_end
 
 from .actions import action_of, sense_of
 from .kernels.layout import PASS
@@ -64,20 +64,16 @@ class PlayerSeat:
         player.handle_opponent_move_result(lost is not None, lost)
         self._board = ReconBoard.of(observed.own_board())
         self._actions = list(chess.SQUARES), self._board.move_actions().copy()
-        square = player.choose_sense(*self._actions, self._seconds_left())
-        if square is not None and square not in chess.SQUARES:
-            raise ValueError(f"choose_sense: {square!r} is not a square")
+        square = checked_sense(player.choose_sense(*self._actions, self._seconds_left()))
         self._charge()
-        return sense_of(None if square is None else int(square), self.color)
+        return sense_of(square, self.color)
 
     def move(self, observed: ObservedTurn) -> int:
         """Return the number of the player's move; errors as for :meth:`sense`."""
         self._since, player = self._clock.now(), self.player
         player.handle_sense_result(observed.cells())
-        requested = player.choose_move(self._actions[1], self._seconds_left())
+        requested = checked_move(player.choose_move(self._actions[1], self._seconds_left()), self._board.move_actions())
         meant = None if requested is None else self._board.promoting(requested)
-        if meant is not None and meant not in self._board.move_actions():
-            raise ValueError(f"choose_move: {requested} is not in move_actions")
         self._charge()
         self._left += self._clock.increment
         self._is_settled, self._requested, self._meant = False, requested, meant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import chess
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gm_recon import History, Player, WinReason
-from gm_recon.player import name_of
+from gm_recon.player import check_players, name_of
 
 from .actions import move_of, seen_by
 from .batch import BatchedRbc
@@ -43,9 +44,13 @@ def run(
     :param seconds: each player's time; None for no limit.
     :param increment: the seconds added after each turn.
     :param now: a clock, in seconds.
-    :raises ValueError: there are not two players for each game; a game has begun; or a player's action is not allowed.
+    :raises TypeError: a player is a class.
+    :raises ValueError: there are not two players for each game; a player is in two games; a game has begun; or a
+        player's action is not allowed.
     """
     check(len(players) == batch.n, f"players: there are {len(players)} pairs for {batch.n} games")
+    check_players(*chain.from_iterable(players))
+    check(_are_apart(players), "players: one is in two games; make new ones for each, as in the example of run")
     check(not batch.plies.any() and not batch.phases.any(), "batch: a game has begun; call reset()")
     clock = Clock.of(seconds, increment, now)
     seats = [_seated(pair, batch._start_fen(game), clock) for game, pair in enumerate(players)]
@@ -70,6 +75,12 @@ def run(
             color = bool(colors[game])
             seats[game][color].settle(*_outcome(batch.results[game], color))
     return [_ended(batch, game, seats[game], lost_on_time.get(game)) for game in range(batch.n)]
+
+
+def _are_apart(players: Sequence[tuple[Player, Player]]) -> bool:
+    """Return whether each player is in one game."""
+    games = [{id(player) for player in pair} for pair in players]
+    return len(set().union(*games)) == sum(map(len, games))
 
 
 def _seated(pair: tuple[Player, Player], fen: str, clock: Clock) -> tuple[PlayerSeat, PlayerSeat]:

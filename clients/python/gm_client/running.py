@@ -12,7 +12,7 @@ from chess import Board, Move, Piece, Square
 
 import gm_recon
 from gm_recon import History, Player, read_json
-from gm_recon.player import play_turn, tell_end
+from gm_recon.player import check_players, checked_move, checked_sense, play_turn, tell_end
 
 from .blocking import DEFAULT_PORT, PATIENCE_SECONDS, Color, GameState, GmError, HelloFields, PlayerNames
 from .chess_client import Client, Turn, connect
@@ -53,11 +53,13 @@ def run(
     :param color: the player's colour; by default White in a new game, and else that of its seat.
     :param hello: the client's ``player``, and its ``key`` if it is registered; the other arguments are as in
         :func:`gm_client.connect`.
-    :raises ValueError: the game is not of RBC, has begun, or has no seat for the player; or both ``game_id`` and
-        ``opponent`` are given.
-    :raises GmError: the server refuses a request, such as a move that is not allowed.
+    :raises ValueError: the game is not of RBC, has begun, is over, or has no seat for the player; or both ``game_id``
+        and ``opponent`` are given; or an action of the player is not allowed.
+    :raises TypeError: the player is a class.
+    :raises GmError: the server refuses a request.
     :raises ConnectionLost: the server cannot be reached.
     """
+    check_players(bot)
     if game_id is not None and opponent is not None:
         raise ValueError("opponent: leave it out, since game_id names a game that exists")
     with connect(host, port, path=path, tls=tls, patience=patience, **hello) as client:
@@ -161,10 +163,10 @@ class _ServerTurn:
         return [Move.from_uci(uci) for uci in self._turn.move_actions]
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        seen = self._turn.sense(square)
+        seen = self._turn.sense(checked_sense(square))
         self._learn_clock()
         return seen
 
     def move(self, requested: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        moved = self._turn.move(requested)
+        moved = self._turn.move(checked_move(requested, self.move_actions()))
         return requested, read_move(moved["taken_move"]), read_square(moved["capture_square"])

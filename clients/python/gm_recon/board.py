@@ -150,8 +150,7 @@ class ReconBoard:
                 return list(PICK_WINDOW[square](self._cells))
         except (TypeError, IndexError):
             pass
-        what = "is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"
-        raise ValueError(f"square: {square!r} {what}")
+        raise not_a_square(square)
 
     def fen(self) -> str:
         """Return the position as FEN, as python-chess's ``fen(en_passant="fen")`` writes it."""
@@ -246,18 +245,17 @@ class ReconBoard:
         try:
             source, target = requested.from_square, requested.to_square
         except AttributeError:
-            what = "is not a chess.Move; chess.Move.from_uci makes one of a text"
-            raise ValueError(f"requested: {requested!r} {what}") from None
+            raise not_allowed(requested) from None
         turn = self.turn
         own = self._own[turn]
         if not own >> source & 1 or own >> target & 1 or requested.drop:
-            raise _not_to_be_asked_for(requested)
+            raise not_allowed(requested)
         man = self._men[source]
         if not man.reach:
             return self._revise_pawn(requested, source, target)
         path = PATHS[source][target]
         if own & path or requested.promotion:
-            raise _not_to_be_asked_for(requested)
+            raise not_allowed(requested)
         if not man.reach >> target & 1:
             return self._revise_castling(requested), None
         path &= self._own[not turn]
@@ -282,7 +280,7 @@ class ReconBoard:
             return None, None
         middle = (source + target) // 2
         if step != 16 or source >> 3 != (1 if turn else 6) or self._own[turn] >> middle & 1:
-            raise _not_to_be_asked_for(move)
+            raise not_allowed(move)
         if other >> middle & 1:
             return None, None
         return (MOVES[source][middle] if other >> target & 1 else move), None
@@ -291,7 +289,7 @@ class ReconBoard:
         for move, between, _ in CASTLINGS[self.castling & _HOME_RANKS[self.turn]]:
             if move == requested and not between & self._own[self.turn]:
                 return None if between & self._own[not self.turn] else requested
-        raise _not_to_be_asked_for(requested)
+        raise not_allowed(requested)
 
     # --- Making moves -------------------------------------------------------------------------------------------
 
@@ -383,8 +381,18 @@ def _promotion(move: Move) -> Move:
         return promotions[0]
     if move in promotions:
         return move
-    raise _not_to_be_asked_for(move)
+    raise not_allowed(move)
 
 
-def _not_to_be_asked_for(requested: Move) -> ValueError:
-    return ValueError(f"{requested} is not among the move actions")
+def not_a_square(square: object) -> ValueError:
+    """Return the error for what is sensed and is no square."""
+    what = "is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"
+    return ValueError(f"square: {square!r} {what}")
+
+
+def not_allowed(requested: object) -> ValueError:
+    """Return the error for what is requested and is no move, or none that may be requested."""
+    if isinstance(requested, Move):
+        return ValueError(f"{requested} is not among the move actions")
+    what = "is not a chess.Move; chess.Move.from_uci makes one of a text"
+    return ValueError(f"requested: {requested!r} {what}")

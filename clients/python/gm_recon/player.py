@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import chess
 from chess import Board, Color, Move, Piece, Square
 
+from .board import not_a_square, not_allowed
 from .game import ReconGame
 from .history import History, WinReason
 
@@ -124,9 +125,11 @@ handle_move_result` included; the increment is added after it; a player without 
     :param seconds: each player's time; None for no limit.
     :param increment: the seconds added after each turn.
     :param now: a clock, in seconds.
+    :raises TypeError: a player is a class.
     :raises ValueError: the FEN is not a possible start position, or a player's action is not allowed. What a player
         raises is passed on, and neither player learns of an end.
     """
+    check_players(white, black)
     game = ReconGame(fen, reversible_moves=reversible_moves, max_turns=max_turns)
     players = (black, white)
     names = name_of(white), name_of(black)
@@ -174,6 +177,38 @@ def play_turn(game: PlayedTurn, player: Player, seconds_left: Callable[[], float
     player.handle_sense_result(game.sense(player.choose_sense(squares, moves, seconds_left())))
     requested, taken, capture = game.move(player.choose_move(moves, seconds_left()))
     player.handle_move_result(requested, taken, capture is not None, capture)
+
+
+def check_players(*players: object) -> None:
+    """Check that players are made already.
+
+    :raises TypeError: one is a class.
+    """
+    for player in players:
+        if isinstance(player, type):
+            raise TypeError(f"player: {player.__name__} is a class; pass {player.__name__}()")
+
+
+def checked_sense(square: Square | None) -> Square | None:
+    """Return what :meth:`Player.choose_sense` has returned, as an ``int``.
+
+    :raises ValueError: it is neither a square nor None.
+    """
+    if square is not None and square not in chess.SQUARES:
+        raise not_a_square(square)
+    return None if square is None else int(square)
+
+
+def checked_move(move: Move | None, allowed: list[Move]) -> Move | None:
+    """Return what :meth:`Player.choose_move` has returned.
+
+    :raises ValueError: it is neither an allowed move, a promotion without a piece being to a queen, nor None.
+    """
+    if move is None or move in allowed:
+        return move
+    if isinstance(move, Move) and Move(move.from_square, move.to_square, move.promotion or chess.QUEEN) in allowed:
+        return move
+    raise not_allowed(move)
 
 
 def name_of(player: Player) -> str:
