@@ -59,7 +59,7 @@ def named(player: str) -> dict[str, Any]:
 
 def show_key(reply: dict[str, Any]) -> None:
     """Print the key on standard output, for scripts, and its description on standard error."""
-    click.echo(f"{reply['name']} is player {reply['player']}. Its key, which is not shown again:", err=True)
+    click.echo(f"{reply['name']} is player {reply['player']}. Keep its key, which is shown only once.", err=True)
     click.echo(reply["key"])
 
 

@@ -55,7 +55,7 @@ def test_register_prints_a_valid_key(daemon: BackgroundDaemon, directory: Path) 
     ran = gmd("register", "first", "--data", directory)
     assert ran.status == 0
     assert KEY.fullmatch(ran.out)
-    assert ran.err == f"first is player {FIRST_PLAYER}. Its key, which is not shown again:\n"
+    assert ran.err == f"first is player {FIRST_PLAYER}. Keep its key, which is shown only once.\n"
     assert hello(daemon, name="FIRST", key=ran.out.strip()) == FIRST_PLAYER
 
 

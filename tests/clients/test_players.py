@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from logging.handlers import QueueHandler
+from queue import SimpleQueue
 from typing import Any, cast
 
 import chess
@@ -16,7 +19,7 @@ from chess import Move, Square
 
 from gm_arena.opponent import players_of
 from gm_arena.stockfish import VARIABLE
-from gm_client import connect, run
+from gm_client import connect, run, running
 from gm_recon import History, Player, Turn, WinReason, play_local
 from tests.serving import Served
 from tests.tools import require_module, require_tool
@@ -183,15 +186,53 @@ def test_game_that_a_player_cannot_play_from_its_beginning_is_refused(daemon_pro
         begun = client.new_game(ONE, OTHER, variant="rbc")["game_id"]
         client.sense(begun, None)
         client.move(begun, None)
+        over = client.new_game(ONE, OTHER, variant="rbc")["game_id"]
+        client.game(over).resign()
     for game_id, message in (
         (chess_game, "is standard, and a player plays rbc"),
         (both, "has both seats; give color"),
         (begun, "is under way"),
+        (over, f"^game_id: game {over} is over$"),
     ):
         with pytest.raises(ValueError, match=message):
             run(Noting(), game_id, port=port, player=ONE)
     with pytest.raises(ValueError, match="opponent: leave it out"):
         run(Noting(), begun, opponent=OTHER, port=port, player=ONE)
+
+
+def test_opponent_that_nobody_knows_is_refused_by_its_name(daemon_process: Served) -> None:
+    port = daemon_process.port
+    expected = r"^opponent: 'randm' is no bot of the server \(it has none\), nor a player to invite: "
+    with connect(port=port) as client:
+        account = client.register("knows-nobody")
+    for hello in ({"player": ONE}, {"player": account["player"], "key": account["key"]}):
+        with pytest.raises(ValueError, match=expected):
+            run(Noting(), opponent="randm", port=port, **hello)  # type: ignore[arg-type]
+
+
+def test_missing_player_is_asked_for(daemon_process: Served) -> None:
+    for hello in ({}, {"player": None}, {"player": "first-bot"}):
+        with pytest.raises(ValueError, match=r"^player: give a number as player=, or name= and key= of"):
+            run(Noting(), opponent=OTHER, port=daemon_process.port, **hello)  # type: ignore[arg-type]
+
+
+def test_long_waits_for_others_are_logged(daemon_process: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "SILENT_SECONDS", 0.01)
+    logged: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    monkeypatch.setattr(logging.getLogger("gm_client.running"), "handlers", [QueueHandler(logged)])
+    port, me, other = daemon_process.port, ONE + 20, ONE + 21
+    with ThreadPoolExecutor() as threads, connect(port=port, player=other) as client:
+        white = threads.submit(run, Noting(), port=port, player=me)
+        assert logged.get(timeout=60).getMessage() == f"player {me}: waiting for a game"
+        game_id = client.new_game(me, other, variant="rbc")["game_id"]
+        assert logged.get(timeout=60).getMessage() == f"game {game_id}: waiting for player {other}"
+        client.game(game_id).resign()
+        assert white.result().winner
+        game_id = client.new_game(other, me, variant="rbc")["game_id"]
+        black = threads.submit(run, Noting(), game_id, port=port, player=me)
+        assert logged.get(timeout=60).getMessage() == f"game {game_id}: waiting for player {other}"
+        client.game(game_id).resign()
+        assert black.result().winner is False
 
 
 def test_batch_of_games_has_a_player_in_each_seat() -> None:
@@ -214,14 +255,11 @@ def test_batch_of_games_has_a_player_in_each_seat() -> None:
         run_batch([(Noting(), Noting())], BatchedRbc(2))
 
 
+NO_SQUARE = "is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"
 #: What is chosen and may not be, and the error of every runner.
 REFUSED: list[tuple[str, Any, str]] = [
-    (
-        "choose_sense",
-        "e4",
-        "square: 'e4' is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name",
-    ),
-    ("choose_sense", 64, "square: 64 is not a square: use 0 (a1) to 63 (h8); chess.parse_square makes one of a name"),
+    ("choose_sense", "e4", f"square: 'e4' {NO_SQUARE}"),
+    ("choose_sense", 64, f"square: 64 {NO_SQUARE}"),
     ("choose_move", "e2e4", "requested: 'e2e4' is not a chess.Move; chess.Move.from_uci makes one of a text"),
     ("choose_move", Move.from_uci("e2e5"), "e2e5 is not among the move actions"),
     ("choose_move", Move.null(), "0000 is not among the move actions"),

@@ -22,11 +22,12 @@ _BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# (?P<name>\w+\.py)\n")
 #: What commands report of their progress on standard error.
 _PROGRESS = re.compile(
-    r"\S+ is player \d+\. Its key, which is not shown again:"
+    r"\S+ is player \d+\. Keep its key, which is shown only once\."
     r"|\S+Z (round \d+|\d+\.\d+ \S+ - \S+|waiting for \S+).*"
     r"|\S+Z .*( plays on |game \d+: |won \d+, lost ).*"
     r"|\S+Z finishing (the game|the \d+ games) in hand, .*"
     r"|after \d+ of \d+ games: .*"
+    r"|(game|player) \d+: waiting for .*"
     r"|(read|wrote|checked|imported|exported) .*|\d+ (games?|events?).*"
 )
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Unpack
 
 import chess
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
     import ssl
 
 _COLORS: tuple[Color, Color] = ("black", "white")
+
+_log = logging.getLogger(__name__)
+#: Seconds for which a wait for another player is not reported.
+SILENT_SECONDS = 3.0
 
 
 def run(
@@ -44,17 +52,19 @@ def run(
 
     All of the player's methods are called in this thread, as by :func:`gm_recon.play_local`. The connection is repaired
     as :func:`gm_client.connect` says, and the player does not notice. If the player raises an exception, it has
-    resigned its game when the exception is passed on.
+    resigned its game when the exception is passed on. A long wait for an opponent is logged as a warning, which Python
+    prints to standard error if the program does not configure ``logging``.
 
     :param game_id: the game, in which the client's player has a seat, is invited to one, or takes an open one. Without
         it and without ``opponent`` it is the next game that waits for the player, or to which it is invited.
     :param opponent: makes a new game: the id of the other player, or the name of one of the server's bots or of a
         registered player who is present.
     :param color: the player's colour; by default White in a new game, and else that of its seat.
-    :param hello: the client's ``player``, and its ``key`` if it is registered; the other arguments are as in
-        :func:`gm_client.connect`.
-    :raises ValueError: the game is not of RBC, has begun, is over, or has no seat for the player; or both ``game_id``
-        and ``opponent`` are given; or an action of the player is not allowed.
+    :param hello: the client: ``player``, a number of your choice; or ``name`` and ``key`` of a registered player. The
+        other arguments are as in :func:`gm_client.connect`.
+    :raises ValueError: no player is given; no opponent has that name; the game is not of RBC, has begun, is over, or
+        has no seat for the player; both ``game_id`` and ``opponent`` are given; or an action of the player is not
+        allowed.
     :raises TypeError: the player is a class.
     :raises GmError: the server refuses a request.
     :raises ConnectionLost: the server cannot be reached.
@@ -62,6 +72,8 @@ def run(
     check_players(bot)
     if game_id is not None and opponent is not None:
         raise ValueError("opponent: leave it out, since game_id names a game that exists")
+    if not isinstance(hello.get("player"), int) and hello.get("name") is None:
+        raise ValueError("player: give a number as player=, or name= and key= of a registered player")
     with connect(host, port, path=path, tls=tls, patience=patience, **hello) as client:
         if opponent is not None:
             game_id = _new_game(client, opponent, color or "white")
@@ -74,14 +86,23 @@ def _new_game(client: Client, opponent: int | str, color: Color) -> int:
     if isinstance(opponent, str):
         bots = {bot["name"]: bot["player"] for bot in client.bots}
         if opponent not in bots:
-            return client.challenge(opponent, variant="rbc", color=color, brief=True)["game_id"]
+            return _challenge(client, opponent, color, bots)
         opponent = bots[opponent]
     white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
     return client.new_game(white, black, variant="rbc", brief=True)["game_id"]
 
 
+def _challenge(client: Client, opponent: str, color: Color, bots: Iterable[str]) -> int:
+    try:
+        return client.challenge(opponent, variant="rbc", color=color, brief=True)["game_id"]
+    except GmError as error:
+        known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to invite"
+        raise ValueError(f"opponent: {opponent!r} is {known}: {error}") from error
+
+
 def _next_game(client: Client) -> int:
-    state = client.wait(any=True, brief=True)["state"]
+    with _reported(f"player {client.player}: waiting for a game"):
+        state = client.wait(any=True, brief=True)["state"]
     assert state is not None  # without a timeout it waits until there is one
     return state["game_id"]
 
@@ -94,7 +115,8 @@ def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> His
     opponent = shown["state"]["player_black" if seat == "white" else "player_white"]
     bot.handle_game_start(seat == "white", Board(shown["state"]["start_fen"]), names[other] or str(opponent))
     client.join(game_id, seat=seat, brief=True)
-    for turn in client.turns(game_id, seat=seat, brief=True):
+    turns = client.turns(game_id, seat=seat, brief=True)
+    for turn in _reporting(turns, f"game {game_id}: waiting for player {names[other] or opponent}"):
         game = _ServerTurn(turn, seat)
         try:
             play_turn(game, bot, game.seconds_left)
@@ -106,12 +128,37 @@ def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> His
     return history
 
 
+def _reporting(turns: Iterator[Turn], waiting: str) -> Iterator[Turn]:
+    """Yield turns. The first two are waited for until the opponent comes, and all later ones while it thinks."""
+    for _ in range(2):
+        with _reported(waiting):
+            turn = next(turns, None)
+        if turn is None:
+            return
+        yield turn
+    yield from turns
+
+
+@contextmanager
+def _reported(waiting: str) -> Iterator[None]:
+    """Log what is waited for inside this block, if that is long."""
+    timer = Timer(SILENT_SECONDS, _log.warning, [waiting])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _seat(client: Client, state: GameState, color: Color | None) -> Color:
     """Return the seat to play.
 
     :raises ValueError: there is none, or more than one, or it cannot be played from its beginning.
     """
     game_id, players = state["game_id"], {each: state[f"player_{each}"] for each in _COLORS}  # type: ignore[literal-required]
+    if state["phase"] == "over":
+        raise ValueError(f"game_id: game {game_id} is over")
     if state["variant"] != "rbc":
         raise ValueError(f"game_id: game {game_id} is {state['variant']}, and a player plays rbc")
     seats = [each for each in _COLORS if players[each] == client.player]
