@@ -387,11 +387,27 @@ def test_missing_file_or_module_of_a_bot_is_named(daemon_process: Served) -> Non
         assert (status, err) == (1, f"Error: reconchess:{bot} does not start: {reason}\n")
 
 
-def test_missing_reconchess_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "reconchess", None)
-    ran = gmd("connect", "reconchess:x.py", "--player", 1)
-    assert ran.status == 2
-    assert "package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in ran.err
+@pytest.mark.slow
+def test_only_a_bot_that_imports_reconchess_needs_it(
+    daemon_process: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "reconchess.py").write_text("raise ModuleNotFoundError('it is hidden', name='reconchess')")
+    (tmp_path / "theirs.py").write_text("import reconchess")
+    (tmp_path / "ours.py").write_text(
+        "from gm_recon import Player\n"
+        "class Ours(Player):\n"
+        "    def choose_sense(self, *_):\n"
+        "        return None\n"
+        "    def choose_move(self, *_):\n"
+        "        return None\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""))))
+    arguments = ("--player", ME, "--opponent", ME, "--max-moves", 1)
+    status, out, err = run(daemon_process.port, f"reconchess:{tmp_path / 'ours.py'}", *arguments)
+    assert (status, "turn limit" in out) == (0, True), err
+    status, _, err = run(daemon_process.port, f"reconchess:{tmp_path / 'theirs.py'}", *arguments)
+    assert status == 1
+    assert "it needs the package reconchess: run .venv/bin/pip install -e '.[reconchess]' in the clone of gmd" in err
 
 
 def test_bridge_plays_over_tls(certificates: Certificates, tmp_path: Path) -> None:

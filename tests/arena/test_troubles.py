@@ -28,8 +28,8 @@ AT_RANDOM = ReconchessBots("reconchess.bots.random_bot")
 #: A bot's troubles, and what its log must contain.
 TROUBLES = {
     "start raise": "ZeroDivisionError: trouble in start",
-    "sense illegal": "ValueError: LocalGame::sense(64): 64 is not a valid square.",
-    "move null": "ValueError: Requested move 0000 was not in move_actions()",
+    "sense illegal": "ValueError: square: 64 is not a square",
+    "move null": "ValueError: 0000 is not among the move actions",
     "move engine": "BrokenPipeError: [Errno 32] Broken pipe",
     "move exit": "SystemExit: I have had enough",
     "move die": "was ended by Killed",
@@ -72,7 +72,7 @@ async def test_failure_after_the_end_changes_nothing(
     [
         (str(BOTS / "troubled.py"), "raised ZeroDivisionError: trouble in init"),
         ("reconchess.bots.no_such.bot", "there is no module reconchess.bots.no_such"),
-        ("reconchess.types", "raised RuntimeError: reconchess.types did not contain any subclasses of "),
+        ("reconchess.types", "raised RuntimeError: reconchess.types has not one subclass of Player, but none"),
     ],
 )
 async def test_bot_that_cannot_be_started_is_refused_at_once(

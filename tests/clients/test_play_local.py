@@ -81,6 +81,7 @@ def test_record_is_returned_and_given_to_the_players() -> None:
     players = Passing(), Passing()
     history = play_local(*players, max_turns=3)
     assert (len(history.turns), history.winner, history.win_reason) == (6, None, WinReason.TURN_LIMIT)
+    assert (history.result, History(chess.STARTING_FEN).result) == ("1/2-1/2", "*")
     assert [player.end for player in players] == [(None, WinReason.TURN_LIMIT, history)] * 2
 
 
@@ -90,6 +91,7 @@ def test_player_without_time_left_after_its_turn_loses() -> None:
     slow, quick = Passing(clock, 2.0), Passing(clock)
     history = play_local(slow, quick, seconds=10.0, increment=1.0, now=lambda: clock[0])
     assert (len(history.turns), history.winner, history.win_reason) == (3, chess.BLACK, WinReason.TIMEOUT)
+    assert history.result == "0-1"
     assert slow.left == [10.0, 8.0, 5.0, 3.0]
     assert quick.left == [10.0, 10.0]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -312,3 +314,12 @@ def test_player_in_two_games_of_a_batch_is_refused() -> None:
 
     with pytest.raises(ValueError, match="players: one is in two games"):
         run_batch([(Noting(), Noting())] * 3, BatchedRbc(3))
+
+
+def test_missing_extra_of_the_environment_is_named() -> None:
+    code = "import sys; sys.modules['numba'] = None; import gm_env"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    expected = (
+        "ModuleNotFoundError: gm_env needs the extra env: run .venv/bin/pip install -e '.[env]' in the clone of gmd"
+    )
+    assert ran.stderr.splitlines()[-1] == expected

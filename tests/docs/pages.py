@@ -76,8 +76,7 @@ class Reader:
             .replace('"127.0.0.1", 7100', f'"127.0.0.1", {self._port}')
         )
         text = text.replace("connect(player=1)", f"connect(port={self._port}, player=1)")
-        text = text.replace("), player=1)", f"), port={self._port}, player=1)")
-        text = text.replace("account = {", f'account = {{"port": {self._port}, ')
+        text = text.replace('opponent="random", player=1)', f'opponent="random", port={self._port}, player=1)')
         if block.language == "sh":
             return self._execute([str(require_tool("bash")), "-euo", "pipefail", "-c", text])
         if found := _FILE.match(text):

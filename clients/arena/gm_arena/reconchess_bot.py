@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import trio
@@ -14,12 +14,11 @@ from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 from gm_recon import Player
 
-from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
-from .extras import how_to_install
+from .bot import Bot, BotFailed, Bots, Fault, Place
 from .process import BotProcess
 
-#: The messages by which :mod:`gm_arena.reconchess_host` refuses a sense and a move, which are reconchess's.
-_REFUSALS = ("is not a valid square.", "was not in move_actions()")
+#: In the messages by which :mod:`gm_recon` refuses a sense and a move.
+_REFUSALS = re.compile(r"ValueError: (square: .* is not a square|requested: .* is not a chess\.Move|\S+ is not among)")
 
 
 class ReconchessBots(Bots):
@@ -30,12 +29,6 @@ class ReconchessBots(Bots):
     joins_late = False  # it relies on having seen every turn from the first on
 
     def __init__(self, source: str, *, max_memory: int | None = None) -> None:
-        """Check that reconchess is installed.
-
-        :raises BotUnusable: it is not.
-        """
-        if find_spec("reconchess") is None:
-            raise BotUnusable(f"reconchess bots need the package reconchess: {how_to_install('reconchess')}")
         self.name = self._source = source
         self._max_memory = max_memory
 
@@ -117,7 +110,7 @@ class ReconchessBot(Bot):
         if "failed" in message:
             traceback = message["failed"].rstrip()
             error = traceback.splitlines()[-1]
-            fault: Fault = "illegal move" if error.startswith("ValueError: ") and error.endswith(_REFUSALS) else "crash"
+            fault: Fault = "illegal move" if _REFUSALS.match(error) else "crash"
             raise BotFailed(f"{self._process.label} raised {error}", traceback, fault=fault)
         if "missing" in message:
             raise BotFailed(message["missing"])

@@ -1,8 +1,9 @@
 """The process that runs a reconchess bot: ``python -m gm_arena.reconchess_host BOT``.
 
-Loads the bot as reconchess does, also a :class:`gm_recon.Player`, and runs its turns by reconchess's own ``play_turn``,
-so that it is called as in a ``play_local_game``. Questions about the game go to the parent, as JSON objects, one a
-line, over the process's original standard streams. The bot's own output goes to standard error.
+Loads the bot as reconchess does, also a :class:`gm_recon.Player`, and runs its turns by ``gm_recon.player.play_turn``,
+so that it is called as in a ``play_local_game``. Only a bot that imports reconchess needs that package. Questions about
+the game go to the parent, as JSON objects, one a line, over the process's original standard streams. The bot's own
+output goes to standard error.
 
     parent -> host                                  host -> parent
                                                     {"loaded": name of the bot's class}
@@ -38,12 +39,12 @@ from typing import Any
 
 import chess
 from chess import Move, Piece, Square
-from reconchess import Game, load_player, play_turn
 
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_recon import Player, read_json
-from gm_recon.player import tell_end
+from gm_recon.player import checked_move, checked_sense, play_turn, tell_end
 
+from .extras import how_to_install
 from .stockfish import say_where
 
 Json = dict[str, Any]
@@ -102,8 +103,8 @@ class Channel:
         return answer
 
 
-class ServedGame(Game):  # type: ignore[misc]
-    """One turn of a game on a server, for ``play_turn``. It refuses what ``LocalGame`` does, in the same words."""
+class ServedGame:
+    """One turn of a game on a server, as a :class:`gm_recon.player.PlayedTurn`."""
 
     def __init__(self, channel: Channel, turn: Json) -> None:
         self._channel = channel
@@ -118,7 +119,7 @@ class ServedGame(Game):  # type: ignore[misc]
         if seconds is not None:
             self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
 
-    def get_seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         return self._out_of_time - time.monotonic()
 
     def sense_actions(self) -> list[Square]:
@@ -127,30 +128,19 @@ class ServedGame(Game):  # type: ignore[misc]
     def move_actions(self) -> list[Move]:
         return self._moves.copy()
 
-    def opponent_move_results(self) -> Square | None:
+    @property
+    def opponent_capture(self) -> Square | None:
         return self._capture
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        if square is not None and square not in self._senses:
-            raise ValueError(f"LocalGame::sense({square}): {square} is not a valid square.")
-        sensed = self._channel.ask(sense=None if square is None else int(square))
+        sensed = self._channel.ask(sense=checked_sense(square))
         self._set_clock(sensed["seconds"])
         return [(square, piece) for square, piece in read_sense(sensed["result"])]
 
     def move(self, requested_move: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        if requested_move is not None and not self._may_be_asked(requested_move):
-            raise ValueError(f"Requested move {requested_move} was not in move_actions()")
+        checked_move(requested_move, self._moves)
         moved = self._channel.ask(move=None if requested_move is None else requested_move.uci())
         return requested_move, read_move(moved["taken"]), read_square(moved["capture"])
-
-    def _may_be_asked(self, move: Move) -> bool:
-        """Return whether a move is in ``move_actions``; a pawn on the last rank becomes a queen by default."""
-        if move in self._moves:
-            return True
-        return move.promotion is None and Move(move.from_square, move.to_square, chess.QUEEN) in self._moves
-
-    def end_turn(self) -> None:
-        """Do nothing: the move has ended the turn."""
 
 
 class Host:
@@ -172,7 +162,8 @@ class Host:
         self._player.handle_game_start(color, chess.Board(game["fen"]), game["opponent"])
 
     def turn(self, turn: Json) -> None:
-        play_turn(ServedGame(self._channel, turn), self._player, end_turn_last=True)
+        game = ServedGame(self._channel, turn)
+        play_turn(game, self._player, game.seconds_left)
 
     def end(self, saved: Json) -> None:
         record = read_json(json.dumps(saved))
@@ -182,25 +173,32 @@ class Host:
 def load(source: str) -> tuple[str, Callable[[], Player]]:
     """Return the name and the class of the player in a file or a module, as ``reconchess.load_player`` does.
 
-    :raises RuntimeError: there is no subclass of its ``Player`` or of :class:`gm_recon.Player`, or more than one.
+    :raises RuntimeError: there is no subclass of its ``Player`` or of :class:`gm_recon.Player`, or more than one and no
+        function ``get_player``.
     """
-    try:
-        found: tuple[str, Callable[[], Player]] = load_player(source)
-        return found
-    except RuntimeError:
-        is_file = os.path.exists(source)
-        module = sys.modules[os.path.splitext(os.path.basename(source))[0] if is_file else source]
-        ours = inspect.getmembers(
-            module, lambda each: inspect.isclass(each) and Player in each.__mro__ and each is not Player
-        )
-        if len(ours) != 1:
-            raise
-        return ours[0]
+    name = source
+    if os.path.exists(source):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(source)))
+        name = os.path.splitext(os.path.basename(source))[0]
+    module = import_module(name)
+    bases = {Player, getattr(sys.modules.get("reconchess"), "Player", Player)}
+    found = inspect.getmembers(
+        module, lambda each: inspect.isclass(each) and each not in bases and not bases.isdisjoint(each.__mro__)
+    )
+    if len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
+        chosen = choose()
+        return chosen.__name__, chosen
+    if len(found) != 1:
+        names = ", ".join(each for each, _ in found) or "none"
+        raise RuntimeError(f"{source} has not one subclass of Player, but {names}; a function get_player() may choose")
+    return found[0]
 
 
 def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
     """Return what is wrong with a bot's name, in words; None if a module that the bot imports is missing."""
     name = error.name or ""
+    if name == "reconchess":
+        return f"it needs the package reconchess: {how_to_install('reconchess')}"
     if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
         return None
     if source.endswith(".py") or os.sep in source:

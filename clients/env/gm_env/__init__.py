@@ -1,8 +1,8 @@
 """Reconnaissance blind chess for research: many games at once, exact, and honest about who knows what.
 
-It needs numpy and numba (``pip install 'grandmasterd[env]'``), and no server. :class:`BatchedRbc` plays games by the
-rules of ``reconchess`` 1.6.9, and :class:`Beliefs` follows what each player may believe. :func:`run` plays a batch's
-games between players that are written for one game (:class:`gm_recon.Player`).
+It needs the extra ``env`` (in the clone of gmd: ``.venv/bin/pip install -e '.[env]'``), and no server.
+:class:`BatchedRbc` plays games by the rules of ``reconchess`` 1.6.9, and :class:`Beliefs` follows what each player may
+believe. :func:`run` plays a batch's games between players that are written for one game (:class:`gm_recon.Player`).
 
 Of its constants, PASS (4672) and SENSE_PASS (64) are the actions of a pass, and SKIP (-1) leaves a game as it is. There
 are MOVES (4673) moves by PLANES (73) planes, and SENSES (65) senses. The phases are TO_SENSE (0), TO_MOVE (1), OVER (2)
@@ -13,6 +13,12 @@ The first import compiles the kernels, for some 20 seconds. Their code is kept i
 names, else in ``__pycache__`` beside the kernels' modules, else in the user's cache folder. A filled cache may be
 read-only. Where none can be written, each import compiles.
 """
+
+try:
+    import numba  # noqa: F401
+except ModuleNotFoundError as error:
+    how = "run .venv/bin/pip install -e '.[env]' in the clone of gmd"
+    raise ModuleNotFoundError(f"gm_env needs the extra env: {how}", name=error.name) from None
 
 from .actions import (
     FROM_TO_BY_PLANES,

@@ -61,6 +61,13 @@ class History:
     winner: Color | None = None
     win_reason: WinReason | None = None
 
+    @property
+    def result(self) -> str:
+        """``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` for a game that was not played to its end."""
+        if self.win_reason is None:
+            return "*"
+        return "1/2-1/2" if self.winner is None else "1-0" if self.winner else "0-1"
+
     def copy(self) -> History:
         """Return a copy that does not grow with the game."""
         return History(self.start_fen, self.turns.copy(), self.unfinished.copy(), self.winner, self.win_reason)

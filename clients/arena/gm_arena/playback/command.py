@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -13,7 +12,6 @@ import trio
 
 from ..address import server_options
 from ..bot import BotFailed
-from ..extras import how_to_install
 from ..replay.command import find
 from ..replay.recorded import BadRecord, Recorded
 from ..report import log_to_standard_error
@@ -45,8 +43,6 @@ def playback(history: str, bot: str, color: str, wanted: int | None, **where: An
     game.
     """
     log_to_standard_error()
-    if find_spec("reconchess") is None:
-        raise click.UsageError(f"bots of blind chess need the package reconchess: {how_to_install('reconchess')}")
     try:
         recorded = find(history, wanted, where)
     except BadRecord as error:

@@ -19,9 +19,9 @@ from typing import Any
 
 import chess
 from chess import Move, Piece, Square
-from reconchess import Game, play_turn
 
 from gm_client.rbc import read_move, read_sense, read_square
+from gm_recon.player import play_turn
 
 from ..reconchess_host import Channel, Host, Json, run
 
@@ -30,7 +30,7 @@ class NothingMore(Exception):
     """The record ends here."""
 
 
-class RecordedGame(Game):  # type: ignore[misc]
+class RecordedGame:
     """One turn of a recorded game, for ``play_turn``: whatever the bot does, the recorded actions take effect."""
 
     def __init__(self, channel: Channel, turn: Json) -> None:
@@ -39,7 +39,7 @@ class RecordedGame(Game):  # type: ignore[misc]
         self._seconds = [math.inf, math.inf] if seconds is None else list(seconds)
         self._sensed = False
 
-    def get_seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         seconds: float = self._seconds[self._sensed]
         return seconds
 
@@ -49,7 +49,8 @@ class RecordedGame(Game):  # type: ignore[misc]
     def move_actions(self) -> list[Move]:
         return [Move.from_uci(uci) for uci in self._turn["moves"]]
 
-    def opponent_move_results(self) -> Square | None:
+    @property
+    def opponent_capture(self) -> Square | None:
         return read_square(self._turn["capture"])
 
     def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
@@ -71,16 +72,14 @@ class RecordedGame(Game):  # type: ignore[misc]
             requested = requested_move  # the bot's own object, as in a game
         return requested, read_move(turn["taken"]), read_square(turn["captured_on"])
 
-    def end_turn(self) -> None:
-        """Do nothing: the move has ended the turn."""
-
 
 class PlaybackHost(Host):
     """A bot, and the events of the player whom it replaces."""
 
     def turn(self, turn: Json) -> None:
+        game = RecordedGame(self._channel, turn)
         with suppress(NothingMore):
-            play_turn(RecordedGame(self._channel, turn), self._player, end_turn_last=True)
+            play_turn(game, self._player, game.seconds_left)
 
 
 if __name__ == "__main__":
