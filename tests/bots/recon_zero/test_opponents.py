@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from gm_arena.bot import BotUnusable
-from gm_arena.replay.files import blind_games
+from gm_arena.replay.recorded import blind_games
 from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.checkpoint_files import digest_of
 from gm_bots.recon_zero.lockstep import judging

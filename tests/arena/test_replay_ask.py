@@ -1,4 +1,4 @@
-"""``gmd playback`` gives a bot what the player of a recorded game saw, and compares the bot's choices."""
+"""``gmd replay --ask`` gives a bot what the player of a recorded game saw, and compares the bot's choices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 from reconchess import LocalGame, play_local_game
 
-from gm_arena.playback.command import playback
-from gm_arena.playback.observed import turns_of
-from gm_arena.playback.play import Choice, play_back
-from gm_arena.replay.files import history_game, read_file
+from gm_arena.replay.ask import Choice, play_back, turns_of
+from gm_arena.replay.command import replay
+from gm_arena.replay.recorded import history_game, read_file
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS
 from tests.arena.recordings import blind_line, history, open_line
@@ -118,13 +117,13 @@ def recorded(text: str, tmp_path: Path) -> str:
 def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as a shell does, with the parrot."""
     bot = f"reconchess:{BOTS / 'parrot.py'}"
-    command = [sys.executable, "-m", "gmd", "playback", recorded(text, tmp_path), bot, color]
+    command = [sys.executable, "-m", "gmd", "replay", recorded(text, tmp_path), "--ask", bot, "--color", color]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment())
 
 
 def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
     """Run the same in this process, for White."""
-    return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
+    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", f"reconchess:{BOTS / bot}"])
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The process of a bot while a game is played back to it: ``python -m gm_arena.playback.host BOT``.
+"""The process of a bot while a game is played back to it: ``python -m gm_arena.replay.ask_host BOT``.
 
 It works as :mod:`gm_arena.reconchess_host` except in the turns, each of which comes at once with all its results:
 
