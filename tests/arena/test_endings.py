@@ -8,7 +8,7 @@ import pytest
 
 from gm_arena.endings import CAUSES, ending_words, reason_words, result_words
 from gm_arena.match.game import ending
-from gm_arena.referee.game import status_of
+from gm_arena.referee.match import status_of
 from gm_protocol.endings import TERMINATIONS, Cause, Termination
 from gm_recon import WinReason
 from gm_recon.pgn_reading import REASONS

@@ -68,6 +68,11 @@ class MatchCommand(ConfiguredCommand):
     show_default=True,
     help="With more than two bots: all play all others, or the first plays all others.",
 )
+@click.option(
+    "--referee",
+    type=click.Choice(["codingame"]),
+    help="Play two games by all rules of CodinGame's chess puzzle; the bots are commands.",
+)
 @click.option("--variant", type=VARIANTS, help="Variant of all games.  [default: the first bot's]")
 @click.option(
     "--clock",
@@ -77,7 +82,7 @@ class MatchCommand(ConfiguredCommand):
 )
 @click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
 @click.option("--openings", type=FILE, metavar="FILE", help="Openings: a .pgn file, or EPD or FEN, one a line.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
+@click.option("--seed", type=int, help="Seed of all random choices.  [default: 0; with --referee random]")
 @click.option(
     "--sprt",
     multiple=True,
@@ -132,7 +137,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     uci[movetime=0.1,Hash=16]:... gives one engine settings of its own, --each gives them to all.
 
     The exit status is 0, even if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
-    line is wrong, or a bot cannot be started.
+    line is wrong, or a bot cannot be started. With --referee it is 1 if a bot lost by failing, 3 without a verdict.
     """
     with complaints():
         status = _match(bots, resolved(given))
@@ -162,6 +167,11 @@ def complaints() -> Iterator[None]:
 def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     """Play the match that the options ask for; return the exit status."""
     _check(bots, given)
+    if given["referee"] is not None:
+        from ..referee.command import judge
+
+        return judge(bots, given, defaults())
+    given["seed"] = given["seed"] or 0
     sprt = settings.sprt_of(given["sprt"])
     if sprt is not None and len(bots) > 2:
         raise click.UsageError(f"--sprt needs exactly two bots, and not {', '.join(bots)}")

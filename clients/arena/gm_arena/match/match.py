@@ -37,9 +37,6 @@ from .text import summary_text
 from .trial import try_out
 from .verdict import verdict
 
-#: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
-OPEN_PLAYERS = 2**51
-
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
 
@@ -236,7 +233,7 @@ async def _seated(
     async with server(None).client() as client:
         await client.open()
         me = client.player
-    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
+    first = random.randrange(1, settings.OPEN_PLAYERS) if given["server"] is not None else 1
     contestants = [
         entrant.contestant(first + number if me is None else me, given["player"])
         for number, entrant in enumerate(entrants)

@@ -28,6 +28,9 @@ from .words import Words, number
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
 
+#: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
+OPEN_PLAYERS = 2**51
+
 SPRT = Words(
     "--sprt",
     {"elo0": number, "elo1": number, "alpha": number, "beta": number, "model": str},

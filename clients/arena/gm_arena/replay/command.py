@@ -73,7 +73,7 @@ class _NoGame(click.ClickException):
 @click.option(
     "--spectator-key",
     "key",
-    help=f"With --follow: the server's key for watching blind chess live, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
+    help=f"With --follow: the key for watching blind chess live, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
 )
 @click.option(
     "--patience",
