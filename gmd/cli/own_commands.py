@@ -88,7 +88,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Serve": ("serve", "check", "export", "import", "status"),
     "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
     "Play": ("play", "connect", "uci"),
-    "Compare": ("match", "tournament", "evaluate", "train"),
+    "Compare": ("match", "tournament", "train"),
     "Look": ("replay",),
 }
 

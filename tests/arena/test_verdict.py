@@ -50,20 +50,20 @@ def text(records: Records, *labels: str, sprt: Sprt | None = None) -> str:
     return verdict(records, labels or ("new", "old"), sprt).text
 
 
-def test_decided_difference_is_named_with_its_interval_and_sureness() -> None:
+def test_decided_difference_is_named_with_its_interval_and_likelihood() -> None:
     many = single("w" * 450 + "d" * 300 + "l" * 350)
     assert verdict(many, ["new", "old"], None) == Verdict(
-        "new is stronger than old: Elo +32 (+14 to +49), 99.9 % sure", "good"
+        "new is stronger than old: Elo +32 (+14 to +49), LOS 99.9 %", "good"
     )
     assert verdict(many, ["old", "new"], None) == Verdict(
-        "old is weaker than new: Elo -32 (-49 to -14), 99.9 % sure", "bad"
+        "old is weaker than new: Elo -32 (-49 to -14), LOS 0.0 %", "bad"
     )
 
 
 def test_pairs_are_judged_as_pairs() -> None:
     """Single games scatter more than the two from one opening together."""
     balanced = pairs([2] * 70 + [3] * 20 + [1] * 5)
-    assert text(balanced) == "new is stronger than old: Elo +27 (+10 to +45), 99.8 % sure"
+    assert text(balanced) == "new is stronger than old: Elo +27 (+10 to +45), LOS 99.9 %"
     assert text([{**record, "pair": None} for record in balanced]).startswith("not decided: ")
 
 
@@ -79,7 +79,7 @@ def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
         "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would show 20 Elo; "
         "the interval is too narrow for fewer than 30 games"
     )
-    assert text(pairs([3] * 9 + [1])).endswith("98.9 % sure; the interval is too narrow for fewer than 60 games")
+    assert text(pairs([3] * 9 + [1])).endswith(", LOS 99.9 %; the interval is too narrow for fewer than 60 games")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
     [
         ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show 20 Elo"),
         ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show 20 Elo"),
-        ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198, 99.9 % sure"),
-        ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198, 99.9 % sure"),
+        ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198"),
+        ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198"),
     ],
 )
 def test_games_with_identical_results_have_a_verdict(results: str, expected: str) -> None:

@@ -20,5 +20,9 @@ def test_former_command_is_answered_with_one_line_that_names_the_new_one() -> No
         (("watch", "7", "--server", ":7100"), "gmd watch is now: gmd replay --follow"),
         (("playback", "game.json", "reconchess:bot.py", "white"), "gmd playback is now: gmd replay GAME --ask BOT"),
         (("referee", "codingame", "a", "b"), "gmd referee is now: gmd match BOT1 BOT2 --referee codingame"),
+        (
+            ("evaluate", "latest.pt", "--games", "20"),
+            "gmd evaluate is now: gmd match recon-zero RandomBot AttackerBot TroutBot --tournament gauntlet --games 20",
+        ),
     ):
         assert gmd(*typed) == (2, "", f"Error: {said}\n")

@@ -13,6 +13,8 @@ import click
 from gm_protocol.clock_text import CLOCK_TEXTS, read_clock_text
 from gm_protocol.messages import Variant
 
+from .pool import LOCAL
+
 #: The variable that may hold a key, to keep it out of the list of running programs; gmcat reads it too.
 KEY_VARIABLE = "GM_KEY"
 
@@ -57,6 +59,13 @@ def parse_clock(text: str) -> dict[str, float]:
     if not clock or not all(seconds or name == "increment" for name, seconds in clock.items()):
         raise ValueError(f"no clock: write {CLOCK_TEXTS}, or none, with times above 0")
     return clock
+
+
+def read_ray(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """Return the address of a Ray cluster; None where the option is not given."""
+    if text is None or text in (LOCAL, "auto") or text.rpartition(":")[2].isdecimal():
+        return text
+    raise click.BadParameter(f"{text!r} is none of HOST:PORT, auto and local; without a value, --ray comes last")
 
 
 def who_plays(player: str, key: str | None) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -54,6 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
         ["--stall"], type=POSITIVE, default=60.0, help="the most seconds for a move without a clock; 60 by default"
     ),
     Setting(["--max-memory"], type=click.IntRange(0), help="MiB for each process of a bot; 0 for no limit"),
+    Setting(["--comments"], type=bool, default=True, help="whether the PGN has each move's score, depth and time"),
     Setting(["--histories"], type=FOLDER, help="a folder for a file of each rbc game, as reconchess writes it"),
     Setting(["--table-out"], type=FILE, help="a file for the crosstable as CSV"),
     Setting(["--plot"], type=FILE, help="a file for a plot of the bots' scores: .png, .svg, .pdf"),
@@ -68,10 +69,20 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 class ConfiguredCommand(WordsCommand):
-    """A command with :data:`SETTINGS` among its parameters."""
+    """A command with :data:`SETTINGS` among its parameters.
+
+    :ivar groups: the names of its options, by the headings that list them.
+    """
+
+    groups: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_options(ctx, formatter)
+        records = {str(param.name): param.get_help_record(ctx) for param in self.get_params(ctx)}
+        grouped = {name for names in self.groups.values() for name in names}
+        others = [name for name, record in records.items() if record is not None and name not in grouped]
+        for heading, names in {**self.groups, "Help": others}.items():
+            with formatter.section(heading):
+                formatter.write_dl([record for name in names if (record := records[name]) is not None])
         with formatter.section("Settings of the --config file alone"):
             formatter.write_dl([(_key(setting.opts), setting.help or "") for setting in SETTINGS])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,4 +61,8 @@ def resolved(given: Mapping[str, Any]) -> dict[str, Any]:
             raise click.UsageError(f"--each {word}= sets what {name} has set already: give only one of them")
         settings[name] = value
     settings["games"] = (settings["games"] or GAMES) * (given["rounds"] or 1)
+    if settings["concurrency"] is None:
+        settings["concurrency"] = 1 if settings["ray"] is None else 0
+    if settings["ray"] is None:
+        settings["concurrency"] = settings["concurrency"] or os.cpu_count() or 1
     return settings

@@ -1,13 +1,13 @@
 """The progress output of ``gmd match``: a line for each game, and the standing of the match.
 
-On a terminal the standing is below the lines, with a bar and the time to go; elsewhere it is a line now and then.
+On a terminal the standing is below the lines, with rich's bar and its time to go; elsewhere it is a line now and then.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
@@ -15,32 +15,37 @@ from typing import Self
 import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from ..sprt import Sprt
-from .pace import Pace, duration
 from .record import Record
 from .standing import RunningScore
+
+#: Seconds over which the games' pace is taken for the time to go: the short ones end first.
+PACE_SECONDS = 3600.0
 
 
 class Report(AbstractContextManager["Report"]):
     """A receiver of every game, in the plan's order."""
 
-    def __init__(
-        self, labels: Sequence[str], games: int, sprt: Sprt | None, pace: Pace, *, quiet: bool, verbose: bool
-    ) -> None:
+    def __init__(self, labels: Sequence[str], games: int, sprt: Sprt | None, *, verbose: bool | None) -> None:
         """:param games: the number of planned games.
-        :param pace: measures the games while they are played.
-        :param quiet: whether to leave out the line for each game.
-        :param verbose: whether to show the bots' standard error.
+        :param verbose: whether to show the bots' standard error, too; False for no line for each game.
         """
-        self._games, self._quiet, self._verbose = games, quiet, verbose
-        self._tests, self._pace = sprt is not None, pace
+        self._games, self._quiet, self._verbose = games, verbose is False, verbose is True
         self._standing = RunningScore(labels, sprt)
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
-        self._progress = Progress(*columns, TimeElapsedColumn(), _TimeToGo(self.time_to_go), console=self._console)
+        times = (TimeElapsedColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, *times, console=self._console, speed_estimate_period=PACE_SECONDS)
         self._bar = self._progress.add_task(self._standing.score(), total=games)
         self._live: Live | None = None
 
@@ -67,9 +72,9 @@ class Report(AbstractContextManager["Report"]):
         """Count games that were played before."""
         if records:
             self._say(f"{len(records)} games were played before")
-        self._pace.resumed([record["seconds"] for record in records])
         for record in records:
-            self._count(record)
+            self._standing.add(record)
+        self._progress.reset(self._bar, completed=len(records), description=self._standing.score())
 
     def played(self, record: Record) -> None:
         """Report a game that was played."""
@@ -84,22 +89,7 @@ class Report(AbstractContextManager["Report"]):
     def line(self) -> str:
         """Return the standing of the match, for output that is not a terminal."""
         parts = [f"after {self._standing.games} of {self._games} games: {self._standing.score()}"]
-        return ", ".join(part for part in [*parts, self._standing.numbers(), self.time_to_go()] if part)
-
-    def time_to_go(self) -> str:
-        """Return how long the match still takes; empty before the first game has ended, and after the last.
-
-        Where a test may end the match, it is a range from the average to all games.
-        """
-        seconds = self._pace.seconds_left(self._games)
-        if not seconds:
-            return ""
-        if not self._tests:
-            return f"about {duration(seconds)} to go"
-        played = self._standing.games
-        likely = duration(self._pace.seconds_left(played + self._standing.games_left(self._games)) or 0.0)
-        most = duration(seconds)
-        return f"about {likely} to go" + (f", at most {most}" if most != likely else "")
+        return ", ".join(part for part in [*parts, self._standing.numbers()] if part)
 
     def _count(self, record: Record) -> None:
         self._standing.add(record)
@@ -114,17 +104,6 @@ class Report(AbstractContextManager["Report"]):
 
     def _shown(self) -> RenderableType:
         return Group(self._progress.get_renderable(), Text(self._standing.numbers(), overflow="ellipsis", no_wrap=True))
-
-
-class _TimeToGo(ProgressColumn):
-    """The last column of the bar, which rich draws in a thread of its own."""
-
-    def __init__(self, text: Callable[[], str]) -> None:
-        self._text = text
-        super().__init__()
-
-    def render(self, task: Task) -> Text:
-        return Text(self._text())
 
 
 def is_milestone(games: int) -> bool:

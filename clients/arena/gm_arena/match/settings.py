@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,13 @@ from .words import Words, number
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
 
+#: reconchess's own bots, by the names of their classes.
+RECONCHESS = {
+    "RandomBot": "reconchess:reconchess.bots.random_bot",
+    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
+    "TroutBot": "reconchess:reconchess.bots.trout_bot",
+}
+
 #: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
 OPEN_PLAYERS = 2**51
 
@@ -43,7 +51,7 @@ _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
 #: Options that do not affect which games are played.
 _OF_NO_MATTER = (
-    *("concurrency", "resume", "quiet", "verbose", "data", "port"),
+    *("concurrency", "ray", "resume", "verbose", "data", "port"),
     *("pgn_out", "json_out", "csv_out", "table_out", "plot", "histories", "comments"),
 )
 
@@ -74,10 +82,11 @@ def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]
 
     :raises BotUnusable: a text names no bot.
     """
-    max_memory = memory_for(given["max_memory"], given["concurrency"])
+    max_memory = memory_for(given["max_memory"], given["concurrency"] or os.cpu_count() or 1)
     entrants: list[Entrant] = []
     for text in texts:
         name, spec = name_and_spec(text)
+        spec = RECONCHESS.get(spec, spec)
         entrants.append(entrant_of(own_label(name, entrants), spec, given, max_memory))
     return entrants
 

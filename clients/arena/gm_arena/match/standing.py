@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..crosstable import halves
-from ..evidence import is_worth_saying, sureness
 from ..sprt import Sprt
-from ..statistics import elo_difference
+from ..statistics import elo_difference, likelihood_of_superiority
 from .record import Record
 from .summary import Meeting, half_points
 from .verdict import elo_text, percent
@@ -49,20 +48,12 @@ class RunningScore:
         parts = [percent(two.games.mean)]
         if elo_difference(two.estimated) is not None:
             parts.append(elo_text(two))
-        if self._sprt is None and is_worth_saying(sure := sureness(two.sample)):
-            leader = two.one if two.sample.mean > 0.5 else two.other
-            parts.append(f"{percent(sure)} sure that {short(leader)} is stronger")
+        if (likelihood := likelihood_of_superiority(two.sample)) is not None:
+            parts.append(f"LOS {percent(likelihood)}")
         if self._sprt is not None:
             llr = self._sprt.llr(two.sample)
-            parts.append(f"LLR {llr:.2f} (ends at {self._sprt.lower:.2f} or {self._sprt.upper:.2f})")
+            parts.append(f"LLR {llr:.2f} ({self._sprt.lower:.2f}, {self._sprt.upper:.2f})")
         return ", ".join(parts)
-
-    def games_left(self, planned: int) -> int:
-        """Return how many games are left, or fewer where a sequential test takes fewer, on average at most."""
-        left = planned - self.games
-        if self._sprt is None or not self._meeting.sample.size:
-            return left
-        return min(left, max(1, self._sprt.games_left(self._meeting.sample)))
 
 
 def short(label: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
-from ..evidence import FEW
 from ..sprt import Sprt
 from ..statistics import Sample, elo_difference, likelihood_of_superiority
 from .record import Record
@@ -74,13 +73,12 @@ def lines_of(two: Meeting) -> list[str]:
     lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
     elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
     if elo is None or likelihood is None:
-        lines.append("Elo difference: unknown, since all results are the same")
+        lines.append("Elo: unknown, since all results are the same")
     else:
-        line = f"Elo difference: {elo.value:+z.1f}, with 95 % from {elo.low:+z.1f} to {elo.high:+z.1f}"
-        likely = f"; likelihood of superiority {percent(likelihood)}" if two.sample.size >= FEW else ""
-        lines.append(line + likely)
+        interval = f"{elo.value:+z.1f} ({elo.low:+z.1f} to {elo.high:+z.1f})"
+        lines.append(f"Elo: {interval}, LOS: {percent(likelihood)}")
     if two.pairs.size:
-        lines.append("pairs with 0, ½, 1, 1½, 2 points: " + ", ".join(map(str, two.pairs.counts)))
+        lines.append(f"Ptnml(0-2): {[*two.pairs.counts]}")
     return lines
 
 
@@ -90,8 +88,8 @@ def sprt_line(sprt: Sprt, sample: Sample) -> str:
     verdict = sprt.verdict(sample) if sample.size else None
     came = {None: "not decided", "H0": f"elo0={sprt.elo0:g} is accepted", "H1": f"elo1={sprt.elo1:g} is accepted"}
     return (
-        f"SPRT of {name}elo0={sprt.elo0:g} against elo1={sprt.elo1:g}: LLR {sprt.llr(sample):.2f} "
-        f"({sprt.lower:.2f} to {sprt.upper:.2f}): {came[verdict]}"
+        f"LLR: {sprt.llr(sample):.2f} ({sprt.lower:.2f}, {sprt.upper:.2f}) "
+        f"[{name}elo0={sprt.elo0:g}, elo1={sprt.elo1:g}]: {came[verdict]}"
     )
 
 

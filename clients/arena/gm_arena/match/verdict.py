@@ -17,12 +17,11 @@ from ..evidence import (
     cautious_variance,
     is_worth_saying,
     next_goal,
-    sureness,
     sureness_of_differences,
     verdict_of,
 )
 from ..sprt import Sprt
-from ..statistics import Interval, elo_difference, elo_interval, score_interval
+from ..statistics import Interval, elo_difference, elo_interval, likelihood_of_superiority, score_interval
 from .record import Record
 from .summary import FAULTS, Meeting, faults, half_points, meeting, meetings
 
@@ -73,7 +72,7 @@ def of_difference(two: Meeting) -> Verdict:
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
         tells = f"about {_round(more)} more games would show {goal:g} Elo"
         return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
-    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}, {percent(sureness(sample))} sure{_few_clause(two)}"
+    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}{_los_clause(two)}{_few_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
 
 
@@ -225,6 +224,12 @@ def _elo_clause(two: Meeting) -> str:
     """Return the estimate as a clause; empty where all games are alike, and the score says it."""
     interval: Interval | None = elo_difference(two.estimated)
     return "" if interval is None else f", {elo_text(two)}"
+
+
+def _los_clause(two: Meeting) -> str:
+    """Return the likelihood of superiority as a clause; empty where all games are alike."""
+    likelihood = likelihood_of_superiority(two.sample)
+    return "" if likelihood is None else f", LOS {percent(likelihood)}"
 
 
 def _few_clause(two: Meeting) -> str:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import copy
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import chess
 import trio
 from chess import Color, Move, Square
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
 from gm_bots.turn_time import Overruns, seconds_for
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.rbc import read_move, read_sense, read_square
 from gm_client.trio_client import Turn
 from gm_recon import Cell
 
+from .checkpoint_files import digest_of
 from .lockstep.judging import Judge
 from .player import Player, Settings
 from .time_rules import TURN_SECONDS
 from .warm_up import ready_judge
 
 if TYPE_CHECKING:
-    from .processes import Processes
+    from .measure.in_step import Own
 
 T = TypeVar("T")
 
@@ -70,7 +71,7 @@ class Here:
         """Do nothing: a thread that still thinks ends by itself, and nobody waits for it."""
 
 
-class ReconZeroBots(Bots):
+class ReconZeroBots(BotsInStep):
     """The factory of the bots.
 
     :param name: the bot's name, with its options.
@@ -94,22 +95,25 @@ class ReconZeroBots(Bots):
         self.checkpoint = checkpoint
         self._rng = random.Random(seed)
         self._judge: Judge | None = None
-        self._processes: Processes | None = None
 
-    def in_processes(self, processes: Processes) -> Self:
-        """Return the same bots, thinking in processes of their own, so that several games use several processors."""
-        bots = copy.copy(self)
-        bots._processes = processes
-        return bots
+    @property
+    def identity(self) -> str:
+        """The hash of the network: a file keeps its name while a training goes on."""
+        return "" if self.checkpoint is None else digest_of(self.checkpoint)
+
+    def against(self, other: Bots, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
+        from .measure.in_step import against
+
+        return against(self._own(), other._own() if isinstance(other, ReconZeroBots) else None, spec)
+
+    def _own(self) -> Own:
+        from .measure.in_step import Own
+
+        return Own(self.name, self.judge, self.settings)
 
     async def start(self, nursery: trio.Nursery) -> Bot:
-        seat = await trio.to_thread.run_sync(self._seat)
+        seat = Here(await trio.to_thread.run_sync(self.judge), self.settings)
         return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self.seed, self.seconds)
-
-    def _seat(self) -> Seat:
-        if self._processes is not None:
-            return self._processes.seat(self.checkpoint, self.settings)
-        return Here(self.judge(), self.settings)
 
     def judge(self) -> Judge:
         """Return the evaluator of positions in this process, ready for its first game.

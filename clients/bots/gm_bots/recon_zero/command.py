@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from gm_arena.bot import BotUnusable
 from gm_arena.extras import how_to_install
 
+from .measure.smoke import smoke
 from .opponent_command import opponents
 from .training_options import options_of_a_plan
 from .training_progress import line_of, progress, status
@@ -199,6 +200,7 @@ def _iterate(training: Training, iterations: int) -> None:
 
 
 train.add_command(opponents)
+train.add_command(smoke)
 
 
 @train.command("plot", short_help="Plot a training's log.")
