@@ -1,9 +1,10 @@
 """Independent jobs on the processors of this machine, or on a Ray cluster: a game, games in step, games of self-play.
 
 A job is a call without arguments, as a ``functools.partial`` of a module's function; it and its result are pickled.
-A worker may be lost at any time, with its machine: then its jobs are given out again, from their beginnings. A job's
-result comes once, whatever is lost, so nothing is counted twice. ``concurrent.futures`` runs the processes of this
-machine; Ray places jobs on its machines, one a task, and repeats those of a lost one.
+One that cleans up at SIGTERM raises :class:`Stopped` then, and its worker ends. A worker may be lost at any time, with
+its machine: then its jobs are given out again, from their beginnings. A job's result comes once, whatever is lost, so
+nothing is counted twice. ``concurrent.futures`` runs processes of this machine; Ray places jobs on its machines, one
+a task, and repeats those of a lost one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from .extras import how_to_install
+from .stopping import Stopped
 
 T = TypeVar("T")
 
@@ -128,6 +130,14 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
+def _run(job: Callable[[], T]) -> T:
+    """Run a job in a worker; end the worker if a signal has stopped the job, which has cleaned up."""
+    try:
+        return job()
+    except Stopped as stopped:
+        os._exit(stopped.status)
+
+
 class _Processes:
     """Workers that are processes; all of them are started again when one has died."""
 
@@ -148,10 +158,10 @@ class _Processes:
     def _give(self, job: Callable[[], T], outcome: Future[T], losses: int) -> None:
         with self._lock:
             try:
-                running = self._executor.submit(job)
+                running = self._executor.submit(_run, job)
             except BrokenProcessPool:
                 self._executor = self._started()
-                running = self._executor.submit(job)
+                running = self._executor.submit(_run, job)
             executor = self._executor
         running.add_done_callback(partial(self._over, executor, job, outcome, losses))
 
@@ -187,11 +197,6 @@ class _Processes:
 # --- Ray ----------------------------------------------------------------------------------------------------------
 
 
-def _call(job: Callable[[], T]) -> T:
-    """Run a job, in a process of Ray's."""
-    return job()
-
-
 class _Cluster:
     """Workers that are Ray's, each job a task of one processor."""
 
@@ -211,7 +216,7 @@ class _Cluster:
             where = "Ray does not start" if address == LOCAL else f"there is no Ray cluster at {address}"
             raise NoWorkers(f"{where}: {error}") from None
         self._ray, self._system_error = ray, RayError
-        self._task: Any = ray.remote(num_cpus=1, max_retries=MOST_LOSSES - 1)(_call)
+        self._task: Any = ray.remote(num_cpus=1, max_retries=MOST_LOSSES - 1)(_run)
         resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         self.size = size or max(1, int(resources.get("CPU", 1)))
 

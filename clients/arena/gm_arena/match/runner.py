@@ -9,7 +9,7 @@ import trio
 from .plan import Fixture
 from .record import Record
 
-#: The type of a function that plays a part of the games: one, or several in step. It returns none if it is stopped.
+#: The type of a function that plays a part of the games: one, or several in step.
 Play = Callable[[Sequence[Fixture]], Awaitable[list[Record]]]
 
 

@@ -31,7 +31,7 @@ from ..bot import BotUnusable
 from ..bridge import Server
 from ..endings import CAUSES
 from ..in_step import BotsInStep, EndedInStep, GameInStep
-from ..stopping import Stopped, unless_stopped
+from ..stopping import unless_stopped
 from ..tls import read_tls
 from .game import Contestant, MatchError, Playing, hash_of
 from .plan import Fixture
@@ -79,17 +79,16 @@ def prepared(packed: bytes) -> Prepared:
 
 
 def play_game(packed: bytes, fixture: Fixture) -> list[Record]:
-    """Play a game, in a worker; return its record, or nothing if the worker is stopped.
+    """Play a game, in a worker; return its record.
 
     :raises MatchError, ConnectionLost: as :meth:`Playing.play`.
+    :raises Stopped: a signal came.
     """
     setup, entrants = prepared(packed)
     level = logging.INFO if setup.given["verbose"] else logging.ERROR
     logging.basicConfig(level=level, stream=sys.stderr, format="%(message)s", force=True)
     try:
         return [trio.run(unless_stopped, partial(_play, setup, entrants, fixture))]
-    except Stopped:
-        return []
     except (GmError, BadReply) as error:  # some of which cannot be pickled
         raise MatchError(str(error)) from None
 
