@@ -11,20 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.evidence import (
+from gm_arena.statistics import (
     CONFIDENCE,
     GOALS,
     POWER,
+    Sample,
     cautious_variance,
     exact_p,
     games_needed,
     is_worth_saying,
     next_goal,
+    score_of_elo,
     sureness,
     sureness_of_differences,
     verdict_of,
 )
-from gm_arena.statistics import Sample, score_of_elo
 from tests.proofs import cases
 
 small_samples = st.sampled_from([3, 5]).flatmap(

@@ -158,6 +158,8 @@ def test_match_on_a_cluster_plays_every_game_once_though_a_machine_is_lost(ray_d
             cluster.remove_node(nodes[0], allow_graceful=False)
             out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
+        assert "Traceback" not in out + err
+        assert len(out.splitlines()) < 30, "Ray itself prints pages about each death"
     finally:
         cluster.shutdown()
     assert [game["game"] for game in games(path)] == list(range(1, 13))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gm_arena.match.standing import RunningScore
+from gm_arena.match.report import RunningScore
 from gm_arena.match.summary import meeting
-from gm_arena.match.text import cost_lines, lines_of
+from gm_arena.match.verdict import cost_lines, lines_of
 from tests.arena.test_verdict import Records, game, pairs, single
 
 

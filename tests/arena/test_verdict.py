@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.evidence import exact_p
 from gm_arena.match.summary import meeting, meetings
-from gm_arena.match.text import coloured
-from gm_arena.match.verdict import Verdict, lead_sureness, point_differences, verdict
+from gm_arena.match.verdict import Verdict, coloured, lead_sureness, point_differences, verdict
 from gm_arena.sprt import Sprt
+from gm_arena.statistics import exact_p
 
 Records = list[dict[str, Any]]
 

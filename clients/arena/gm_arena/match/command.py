@@ -12,17 +12,15 @@ import click
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_protocol.options import VARIANT_TRAITS
 
-from ..address import read_addresses, unreachable
 from ..bot import BotUnusable
-from ..command_line import KEY_VARIABLE, VARIANTS, read_clock, read_ray
+from ..command_line import KEY_VARIABLE, VARIANTS, read_addresses, read_clock, read_ray, unreachable
 from ..pool import LOCAL, NoWorkers
 from . import settings
 from .adjudication import DRAW, RESIGN
-from .config import FILE, SETTINGS, ConfiguredCommand, read_config
-from .fastchess import EACH, resolved
 from .game import MatchError
 from .match import play_match
 from .openings import Opening, OpeningsUnusable
+from .options import EACH, FILE, SETTINGS, ConfiguredCommand, read_config, resolved
 from .plan import fixtures
 from .record import RecordUnusable
 from .settings import Entrant

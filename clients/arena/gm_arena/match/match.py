@@ -22,17 +22,14 @@ from ..sprt import Sprt
 from ..stopping import Stopped, unless_stopped
 from . import settings
 from .contest import MatchContest, Status
-from .game import Contestant, Playing, Terms
+from .game import Contestant, Playing, Terms, try_out
 from .outputs import Outputs
-from .plan import Fixture
+from .plan import Fixture, Play, Runner
 from .record import Record, RecordFile
 from .report import Report
-from .runner import Play, Runner
 from .settings import Entrant
 from .summary import meeting, summary
-from .text import summary_text
-from .trial import try_out
-from .verdict import verdict
+from .verdict import summary_text, verdict
 from .workers import Setup, play_game, play_in_step, served, servers
 
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.

@@ -22,8 +22,8 @@ from ..sprt import Sprt
 from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules
 from .game import Contestant, Terms
 from .openings import openings_for
+from .options import Words, number
 from .plan import Fixture, fixtures
-from .words import Words, number
 
 #: Milliseconds of a move that are not charged to the bot, by default where all bots play here: more than any machine
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.

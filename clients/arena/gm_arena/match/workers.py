@@ -26,13 +26,12 @@ from gm_protocol.endings import Ending
 from gm_recon.pgn import VARIANT, movetext
 from gmd.games.notation import run_through, write_pgn_steps
 
-from ..address import address
 from ..bot import BotUnusable
 from ..bridge import Server
+from ..command_line import address, read_tls
 from ..endings import CAUSES
 from ..in_step import BotsInStep, EndedInStep, GameInStep
 from ..stopping import unless_stopped
-from ..tls import read_tls
 from .game import Contestant, MatchError, Playing, hash_of
 from .plan import Fixture
 from .record import Record

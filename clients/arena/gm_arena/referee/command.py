@@ -20,6 +20,7 @@ from gm_client.trio_client import Client
 
 from ..bot import BotFailed
 from ..codingame import MAX_MOVES
+from ..command_line import read_tls
 from ..endings import result_words
 from ..match.openings import openings_for
 from ..match.settings import OPEN_PLAYERS
@@ -27,7 +28,6 @@ from ..memory import memory_for
 from ..process import BotProcess
 from ..report import log_to_standard_error
 from ..stopping import Stopped, unless_stopped
-from ..tls import read_tls
 from .match import Contestant, Limits, NoVerdict, Rules, milliseconds, play_match, start_position
 from .record import BotRecord, GameRecord, MatchRecord
 

@@ -27,11 +27,9 @@ from gm_client.blocking import (
     connect,
 )
 
-from ..address import server_arguments, server_options, unreachable
 from ..board_drawing import palette_of
-from ..command_line import POSITIVE, read_key
+from ..command_line import POSITIVE, read_key, read_tls, server_arguments, server_options, unreachable
 from ..report import log_to_standard_error
-from ..tls import read_tls
 from .frames import Frame, frame_text, frames_of, header
 from .recorded import BadRecord, Recorded, read_file, served_game
 

@@ -13,7 +13,9 @@ import click
 from click.core import ParameterSource
 
 from gm_arena.bot import BotUnusable
+from gm_arena.command_line import read_ray
 from gm_arena.extras import how_to_install
+from gm_arena.pool import LOCAL
 
 from .measure.smoke import smoke
 from .opponent_command import opponents
@@ -22,8 +24,8 @@ from .training_progress import line_of, progress, status
 
 if TYPE_CHECKING:
     from .pipeline import Training
+    from .pool import Workers
     from .request import Request
-    from .workers import Workers
 
 
 DIRECTORY = click.Path(file_okay=False, path_type=Path)
@@ -59,19 +61,22 @@ def train() -> None:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Games at the same time; from 2 on by Ray, with a processor each.",
+    help="Games at the same time, with a processor each; from 2 on in processes of their own.",
 )
 @click.option(
-    "--ray-address",
-    metavar="HOST:PORT",
-    help="Run the workers in the Ray cluster at this address, which includes this machine; auto: the local one.",
+    "--ray",
+    is_flag=False,
+    flag_value=LOCAL,
+    callback=read_ray,
+    metavar="[HOST:PORT|auto|local]",
+    help="Run the workers in a Ray cluster that includes this machine; local, or no value, starts one here.",
 )
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Device of the training steps, and of games played without Ray; auto is a GPU if there is one.",
+    help="Device of the training steps, and of games played in this process; auto is a GPU if there is one.",
 )
 def recon_zero(
     out: Path | None,
@@ -79,7 +84,7 @@ def recon_zero(
     recipe: str | None,
     iterations: int | None,
     workers: int,
-    ray_address: str | None,
+    ray: str | None,
     device: str,
     **settings: Any,
 ) -> None:
@@ -94,8 +99,7 @@ def recon_zero(
     versions, DIR/log.jsonl a line for each iteration; plots are drawn from it if matplotlib is installed.
     DIR/results.csv has the columns of the notebook that recon-zero began with.
     """
-    in_ray = workers > 1 or ray_address is not None
-    _need("numpy", "torch", *(["ray"] if in_ray else []))
+    _need("numpy", "torch", *(["ray"] if ray is not None else []))
     request = _request(out, resume, recipe, iterations, settings)
     _need(*(["numba"] if request.plan.in_step else []))
     for remark in request.remarks:
@@ -108,7 +112,7 @@ def recon_zero(
     from .replay import BadSamples
     from .results import BadResults
 
-    pool = _workers(workers, ray_address) if in_ray else None
+    pool = _workers(workers, ray) if workers > 1 or ray is not None else None
     try:
         on = device_of(device)
         if slow := remark_on(request.plan.precision, on):
@@ -163,12 +167,12 @@ def _need(*libraries: str) -> None:
 
 
 def _run(training: Training, iterations: int, pool: Workers | None) -> None:
-    from .pool import NoWorkers
+    from gm_arena.pool import NoWorkers
 
     try:
         with ExitStack() as stack:
             if pool is not None:
-                with status("Starting Ray"):
+                with status("Starting the workers"):
                     stack.enter_context(pool)
             # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
@@ -180,10 +184,10 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
 
 
-def _workers(count: int, address: str | None) -> Workers:
-    from .workers import Workers
+def _workers(count: int, ray: str | None) -> Workers:
+    from .pool import Workers
 
-    return Workers(count, address, notice=lambda line: click.echo(line, err=True))
+    return Workers(count, ray, notice=lambda line: click.echo(line, err=True))
 
 
 def _iterate(training: Training, iterations: int) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from gm_arena.bot import BotUnusable
 from gm_arena.command_line import read_options
 from gm_arena.extras import how_to_install
-from gm_arena.match.text import counted
+from gm_arena.match.verdict import counted
 
 from .. import entry
 
