@@ -249,6 +249,9 @@ def _connect(size: int, address: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # By default Ray gives workers a niceness of 15: on a busy machine two would do less than this process alone.
     os.environ.setdefault("RAY_worker_niceness", "0")
+    # Ray prints the end of a log on standard output for each death, and has no public switch for it. If a later Ray
+    # drops this one, the lines appear again.
+    vars(ray._private.worker)["_worker_logs_enabled"] = False
     former = signal.getsignal(signal.SIGTERM)
     try:
         if address == LOCAL:
