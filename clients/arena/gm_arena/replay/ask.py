@@ -1,22 +1,25 @@
 """A recorded game of blind chess played back to a bot, whose choices are compared: ``gmd replay --ask BOT``.
 
-The bot has a process of its own (:mod:`.ask_host`), and is shown what the player was shown.
+reconchess's ``play_turn`` calls the bot, as in a game, with a ``Game`` that answers from the record. What the bot
+prints goes to standard error.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import chess
 import click
-import trio
-from chess import Color, Move, Square
+from chess import Color, Move, Piece, Square
 from rich.console import Console
 from rich.progress import Progress
 
@@ -24,11 +27,7 @@ from gm_recon import Cell, History, ReconBoard, WinReason
 
 from ..bot import BotFailed
 from ..extras import how_to_install
-from ..process import BotProcess
 from .recorded import Recorded
-
-#: The protocol's letters, in the order of python-chess's piece types.
-_LETTERS = " pNBRQK"
 
 #: How far a turn went: to its end; to its sense, without a move; or only to its beginning.
 Extent = Literal["whole", "sensed", "begun"]
@@ -49,7 +48,7 @@ def ask(recorded: Recorded, bot: str, color: Color) -> bool:
     turns = sum(1 for _ in turns_of(recorded, color))
     try:
         with _progress(turns, report) as see:
-            trio.run(play_back, recorded, bot.removeprefix("reconchess:"), color, see)
+            play_back(recorded, bot.removeprefix("reconchess:"), color, see)
     except BotFailed as failure:
         report.fails(failure)
     report.sums_up(turns)
@@ -106,6 +105,157 @@ def _progress(turns: int, report: _Report) -> Iterator[Callable[[Choice], None]]
         yield see
 
 
+# --- The bot ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Choice:
+    """The bot's choice, next to the recorded one.
+
+    :ivar turn: the number of the player's turn.
+    :ivar chosen, recorded: squares by name, moves in UCI, or "nothing" for None.
+    :ivar compares: whether the record has a choice to compare with; where it ends there is none.
+    """
+
+    turn: int
+    what: Literal["sense", "move"]
+    chosen: str
+    recorded: str
+    compares: bool
+    same: bool
+
+
+def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], None]) -> None:
+    """Give a bot what the player of a colour was shown.
+
+    :param bot: a file or a module, as reconchess names bots.
+    :param see: called with every choice as the bot makes it.
+    :raises BotFailed: the bot is missing, raises an exception, or exits.
+    """
+    from reconchess import GameHistoryDecoder, play_turn
+
+    assert game.history is not None
+    out = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            player = _loaded(bot)
+            board, opponent = ReconBoard(game.history.start_fen).as_chess(), game.black if color else game.white
+            player.handle_game_start(color, board, opponent)
+            for turn in turns_of(game, color):
+                with suppress(_NothingMore):
+                    play_turn(_recorded_game()(turn, see, out), player, end_turn_last=True)
+            history = json.loads(game.history.to_json(game.white, game.black), cls=GameHistoryDecoder)
+            player.handle_game_end(history._winner_color, history._win_reason, history)
+    except (BotFailed, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a bot may also exit
+        text = traceback.format_exc().rstrip()
+        raise BotFailed(f"{bot} raised {type(error).__name__}: {error}", text) from None
+
+
+def _loaded(bot: str) -> Any:
+    """Return a new bot.
+
+    :raises BotFailed: there is none of this name.
+    """
+    from reconchess import load_player
+
+    from ..reconchess_host import what_is_missing
+    from ..stockfish import say_where
+
+    sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
+    say_where()
+    try:
+        return load_player(bot)[1]()
+    except ModuleNotFoundError as error:
+        if (missing := what_is_missing(bot, error)) is None:
+            raise
+        raise BotFailed(missing) from None
+
+
+class _NothingMore(Exception):
+    """The record ends here."""
+
+
+def _recorded_game() -> Any:
+    """Return the class of games from records, which is one of reconchess's."""
+    from reconchess import Game
+
+    class RecordedGame(Game):  # type: ignore[misc]
+        """One turn of a recorded game, for ``play_turn``: whatever the bot does, the recorded actions take effect."""
+
+        def __init__(self, turn: Observed, see: Callable[[Choice], None], out: Any) -> None:
+            self._turn, self._sensed = turn, False
+            self._see, self._out = see, out
+
+        def _show(self, choice: Choice) -> None:
+            with redirect_stdout(self._out):
+                self._see(choice)
+
+        def get_seconds_left(self) -> float:
+            return math.inf if self._turn.seconds is None else self._turn.seconds[self._sensed]
+
+        def sense_actions(self) -> list[Square]:
+            return list(chess.SQUARES)
+
+        def move_actions(self) -> list[Move]:
+            return list(self._turn.move_actions)
+
+        def opponent_move_results(self) -> Square | None:
+            return self._turn.captured_on
+
+        def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
+            self._show(_sensed(self._turn, square))
+            if self._turn.extent == "begun":
+                raise _NothingMore
+            self._sensed = True
+            return list(self._turn.sense_result)
+
+        def move(self, requested_move: Any) -> tuple[Move | None, Move | None, Square | None]:
+            turn, requested = self._turn, self._turn.requested
+            self._show(_moved(turn, requested_move))
+            if turn.extent == "sensed":
+                raise _NothingMore
+            if requested_move == requested:
+                requested = requested_move  # the bot's own object, as in a game
+            return requested, turn.taken, turn.capture_square
+
+        def end_turn(self) -> None:
+            """Do nothing: the move has ended the turn."""
+
+    return RecordedGame
+
+
+def _sensed(turn: Observed, square: Any) -> Choice:
+    known = square is None or square in chess.SQUARES  # including numpy's numbers
+    text = _name(square) if known else f"{square!r}, which is not a square"
+    compares = turn.extent != "begun"
+    return Choice(turn.number, "sense", text, _name(turn.sense), compares, known and square == turn.sense)
+
+
+def _moved(turn: Observed, move: Any) -> Choice:
+    def meant(move: Any) -> Any:
+        """Return the move that is made: a pawn becomes a queen by default."""
+        if not isinstance(move, Move) or move in turn.move_actions or move.promotion is not None:
+            return move
+        queening = Move(move.from_square, move.to_square, chess.QUEEN)
+        return queening if queening in turn.move_actions else move
+
+    known = move is None or meant(move) in turn.move_actions
+    text = _uci(move) if known or isinstance(move, Move) else repr(move)
+    text = text if known else f"{text}, which is not among its moves"
+    same = meant(move) == meant(turn.requested)
+    return Choice(turn.number, "move", text, _uci(turn.requested), turn.extent == "whole", same)
+
+
+def _name(square: Square | None) -> str:
+    return "nothing" if square is None else chess.SQUARE_NAMES[square]
+
+
+def _uci(move: Move | None) -> str:
+    return "nothing" if move is None else move.uci()
+
+
 # --- What the player was shown -----------------------------------------------------------------------------------
 
 
@@ -130,11 +280,6 @@ class Observed:
     requested: Move | None = None
     taken: Move | None = None
     capture_square: Square | None = None
-
-
-def start_board(history: History) -> chess.Board:
-    """Return the start position, which both players know."""
-    return ReconBoard(history.start_fen).as_chess()
 
 
 def turns_of(game: Recorded, color: Color) -> Iterator[Observed]:
@@ -184,144 +329,3 @@ def _last_extent(history: History, color: Color) -> Extent | None:
 
 def _seconds(game: Recorded, ply: int) -> tuple[float, float] | None:
     return None if game.clocks is None else (game.clocks[ply].at_sense, game.clocks[ply].at_move)
-
-
-# --- The bot -----------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Choice:
-    """The bot's choice, next to the recorded one.
-
-    :ivar turn: the number of the player's turn.
-    :ivar chosen, recorded: squares by name, moves in UCI, or "nothing" for None.
-    :ivar compares: whether the record has a choice to compare with; where it ends there is none.
-    """
-
-    turn: int
-    what: Literal["sense", "move"]
-    chosen: str
-    recorded: str
-    compares: bool
-    same: bool
-
-
-async def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], None]) -> None:
-    """Give a bot what the player of a colour was shown.
-
-    :param bot: a file or a module, as reconchess names bots.
-    :param see: called with every choice as the bot makes it.
-    :raises BotFailed: the bot raises an exception, or ends.
-    """
-    assert game.history is not None
-    command = [sys.executable, "-P", "-u", "-m", "gm_arena.replay.ask_host", bot]
-    async with _process(command, bot) as process:
-        player = _Player(process)
-        await player.receive()
-        opponent = game.black if color else game.white
-        fen = start_board(game.history).fen(en_passant="fen")
-        await player.done(begin={"color": chess.COLOR_NAMES[color], "fen": fen, "opponent": opponent})
-        for turn in turns_of(game, color):
-            player.send(turn=_message_of(turn))
-            see(_sensed(turn, await player.chosen()))
-            if turn.extent != "begun":
-                see(_moved(turn, await player.chosen()))
-            await player.receive()
-        saved = json.loads(game.history.to_json(game.white, game.black))
-        await player.done(end=saved)
-        await process.aclose()
-
-
-class _Player:
-    """The messages to and from the bot's process."""
-
-    def __init__(self, process: BotProcess) -> None:
-        self._process = process
-
-    def send(self, **message: Any) -> None:
-        self._process.send(json.dumps(message) + "\n")
-
-    async def done(self, **message: Any) -> None:
-        """Send a message, and wait until the bot has handled it."""
-        self.send(**message)
-        await self.receive()
-
-    async def chosen(self) -> Any:
-        return (await self.receive())["chose"]
-
-    async def receive(self) -> dict[str, Any]:
-        """Receive a message.
-
-        :raises BotFailed: the bot has failed.
-        """
-        message: dict[str, Any] = json.loads(await self._process.receive())
-        if "failed" in message:
-            traceback = message["failed"].rstrip()
-            raise BotFailed(f"{self._process.label} raised {traceback.splitlines()[-1]}", traceback)
-        return message
-
-
-def _message_of(turn: Observed) -> dict[str, Any]:
-    """Return a turn in the host's format."""
-    return {
-        "extent": turn.extent,
-        "capture": _name(turn.captured_on),
-        "moves": [move.uci() for move in turn.move_actions],
-        "seconds": turn.seconds,
-        "sense_result": [_cell(cell) for cell in turn.sense_result],
-        "requested": _uci(turn.requested),
-        "taken": _uci(turn.taken),
-        "captured_on": _name(turn.capture_square),
-    }
-
-
-def _name(square: chess.Square | None) -> str | None:
-    return None if square is None else chess.SQUARE_NAMES[square]
-
-
-def _uci(move: chess.Move | None) -> str | None:
-    return None if move is None else move.uci()
-
-
-def _cell(cell: Cell) -> tuple[str, str | None]:
-    square, piece = cell
-    if piece is None:
-        return chess.SQUARE_NAMES[square], None
-    return chess.SQUARE_NAMES[square], ("w" if piece.color else "b") + _LETTERS[piece.piece_type]
-
-
-def _sensed(turn: Observed, chosen: int | str | None) -> Choice:
-    known = chosen is None or (isinstance(chosen, int) and chosen in chess.SQUARES)
-    text = (_name(chosen) or "nothing") if known else f"{chosen}, which is not a square"  # type: ignore[arg-type]
-    compares = turn.extent != "begun"
-    return Choice(turn.number, "sense", text, _name(turn.sense) or "nothing", compares, known and chosen == turn.sense)
-
-
-def _moved(turn: Observed, chosen: str | None) -> Choice:
-    requested = _uci(turn.requested)
-    allowed = {move.uci() for move in turn.move_actions}
-
-    def meant(text: str | None) -> str | None:
-        return f"{text}q" if f"{text}q" in allowed else text  # a pawn becomes a queen by default
-
-    known = chosen is None or meant(chosen) in allowed
-    text = (chosen or "nothing") if known else f"{chosen}, which is not among its moves"
-    same = meant(chosen) == meant(requested)
-    return Choice(turn.number, "move", text, requested or "nothing", turn.extent == "whole", same)
-
-
-@asynccontextmanager
-async def _process(command: list[str], label: str) -> AsyncIterator[BotProcess]:
-    """Run the bot's process; exceptions of the block are raised as they are."""
-    failure: Exception | None = None
-    async with trio.open_nursery() as nursery:
-        process = await BotProcess.start(command, label, nursery)
-        try:
-            yield process
-        except Exception as error:
-            failure = error
-        finally:
-            await process.kill()
-            nursery.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
