@@ -20,7 +20,6 @@ section 6.14.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -170,10 +169,6 @@ def likelihood_of_superiority(sample: Sample) -> float | None:
 #: The confidence from which a difference counts as shown: 97.5 % for either side, 95 % for both.
 CONFIDENCE = 0.975
 
-#: The confidence from which a lead is worth reporting. Below it a lead means nothing: equal bots are as far apart in
-#: more than half of their matches, one way or the other.
-WORTH_SAYING = 0.75
-
 #: The probability that a match of the length that :func:`games_needed` gives shows the difference.
 POWER = 0.8
 
@@ -220,22 +215,6 @@ def sureness(sample: Sample) -> float:
     exact = 1.0 - exact_p(sample)
     likelihood = likelihood_of_superiority(sample)
     return exact if likelihood is None else min(exact, max(likelihood, 1.0 - likelihood))
-
-
-def sureness_of_differences(differences: Sequence[int], likelihood: float) -> float:
-    """Return the confidence that one of two players is stronger, where both have played others too.
-
-    :param differences: how much more one scored than the other in games that are alike for both, in half-points from
-        -2 to 2. Between equal players each difference is as likely to have the other sign.
-    :param likelihood: the likelihood of superiority, by the mean and the variance of all games.
-    """
-    small, large = (sum(abs(difference) == size for difference in differences) for size in (1, 2))
-    return min(1.0 - sign_flip_p(small, large, sum(differences)), likelihood)
-
-
-def is_worth_saying(sure: float) -> bool:
-    """Return whether a confidence reaches :data:`WORTH_SAYING`."""
-    return sure >= WORTH_SAYING - 1e-9
 
 
 def verdict_of(sample: Sample) -> Side | None:

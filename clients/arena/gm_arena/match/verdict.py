@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import NormalDist
 from typing import Any, Literal
 
 import click
@@ -16,18 +14,14 @@ import click
 from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
 from ..sprt import Sprt
 from ..statistics import (
-    CONFIDENCE,
     FEW,
     Interval,
     Sample,
-    cautious_variance,
     elo_difference,
     elo_interval,
-    is_worth_saying,
     likelihood_of_superiority,
     next_goal,
     score_interval,
-    sureness_of_differences,
     verdict_of,
 )
 from .record import Record
@@ -110,60 +104,19 @@ def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
 
 
 def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
-    """Return which of several bots is the strongest: the games must show it against each of the others."""
+    """Return which of several bots is the strongest: its games against each of the others must show it."""
     points = {label: sum(_halves_of(records, label)) for label in labels}
     played = {label: len(_halves_of(records, label)) for label in labels}
     leader, *others = sorted(
         labels, key=lambda label: (-points[label] / max(1, 2 * played[label]), labels.index(label))
     )
-    met = meetings(records, labels)
-    sure = {other: lead_sureness(records, met, leader, other) for other in others}
-    nearest = min(others, key=lambda other: sure[other])
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
-    if sure[nearest] >= CONFIDENCE:
-        return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
-    behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
-    lead = f"{leader} leads with {scored}, {behind}"
-    if is_worth_saying(sure[nearest]):
-        lead += f"; {percent(sure[nearest])} sure that {leader} is stronger"
+    open_against = [other for other in others if verdict_of(meeting(records, leader, other).sample) != "stronger"]
+    if not open_against:
+        return Verdict(f"{leader} is the strongest: {scored}, stronger than {_and(others)}", "good")
+    behind = f"{others[0]} has {halves(points[others[0]] / 2)} of {played[others[0]]}"
+    lead = f"{leader} leads with {scored}, {behind}; not decided against {_and(open_against)}"
     return Verdict(f"not decided which is the strongest: {lead}", "open")
-
-
-def lead_sureness(records: Sequence[Record], met: Mapping[frozenset[str], Meeting], one: str, other: str) -> float:
-    """Return the confidence that one bot of a table is stronger than another, by all games of the two.
-
-    As in a match of two, it is the lower of two: an exact test's, and a normal approximation's, here of the difference
-    of their scores, in which the games between them count twice.
-
-    :param met: the games of any two bots of the table.
-    """
-    played = {label: len(_halves_of(records, label)) for label in (one, other)}
-    if not all(played.values()):
-        return 0.5
-    shares = {label: sum(_halves_of(records, label)) / (2 * played[label]) for label in (one, other)}
-    variance = 0.0
-    for pair, two in met.items():
-        own = [label for label in (one, other) if label in pair]
-        variance += _points_variance(two) * sum(1 / played[label] for label in own) ** 2
-    likelihood = NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
-    return sureness_of_differences(point_differences(records, one, other), likelihood)
-
-
-def point_differences(records: Iterable[Record], one: str, other: str) -> list[int]:
-    """Return how much more one bot scored than another, in half-points: in each game between them, and in each pair of
-    games that they played against a third bot with the same colour, in order.
-    """
-    between: list[int] = []
-    against: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: {one: [], other: []})
-    for record in records:
-        if {record["white"], record["black"]} == {one, other}:
-            between.append(2 * half_points(record, one) - 2)
-            continue
-        for color, opposite in (("white", "black"), ("black", "white")):
-            if record[color] in (one, other):
-                against[record[opposite], color][record[color]].append(half_points(record, record[color]))
-    thirds = (zip(games[one], games[other], strict=False) for games in against.values())
-    return between + [mine - yours for pairs in thirds for mine, yours in pairs]
 
 
 def repeats(records: Iterable[Record]) -> int | None:
@@ -194,12 +147,6 @@ def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
     """Return clauses that say how many games a bot's fault decided, if any."""
     lost = {label: sum(faults(records, label).values()) for label in labels}
     return [f"{label} lost {count} of its games by faults" for label, count in lost.items() if count]
-
-
-def _points_variance(two: Meeting) -> float:
-    """Return the variance of the first bot's points from all games of the two."""
-    sample = two.sample
-    return cautious_variance(sample) * sample.size * sample.games_each**2 if sample.size else 0.0
 
 
 def _halves_of(records: Sequence[Record], label: str) -> list[int]:
