@@ -16,7 +16,7 @@ from gm_protocol.options import VARIANT_TRAITS
 
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
-from ..memory import memory_for
+from ..process import memory_for
 from ..specs import bots_of, takes_limits
 from ..sprt import Sprt
 from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import pickle
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -87,7 +88,7 @@ def play_game(packed: bytes, fixture: Fixture) -> list[Record]:
     level = logging.INFO if setup.given["verbose"] else logging.ERROR
     logging.basicConfig(level=level, stream=sys.stderr, format="%(message)s", force=True)
     try:
-        return [trio.run(unless_stopped, partial(_play, setup, entrants, fixture))]
+        return [trio.run(unless_stopped, partial(_play, setup, entrants, fixture), (signal.SIGTERM,))]
     except (GmError, BadReply) as error:  # some of which cannot be pickled
         raise MatchError(str(error)) from None
 

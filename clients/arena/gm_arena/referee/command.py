@@ -24,8 +24,7 @@ from ..command_line import read_tls
 from ..endings import result_words
 from ..match.openings import openings_for
 from ..match.settings import OPEN_PLAYERS
-from ..memory import memory_for
-from ..process import BotProcess
+from ..process import BotProcess, memory_for
 from ..report import log_to_standard_error
 from ..stopping import Stopped, unless_stopped
 from .match import Contestant, Limits, NoVerdict, Rules, milliseconds, play_match, start_position
