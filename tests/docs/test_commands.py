@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from gmd.cli import main
-from tests.bots.recon_zero.learning import needs_torch
+from tests.bots.recon_zero.learning import needs_training
 from tests.cli.parsing import parse
 from tests.docs.pages import MANUAL, ROOT
 
@@ -34,7 +34,7 @@ def test_commands_have_known_options_and_values(tmp_path: Path, monkeypatch: pyt
     pages = [page for page in [ROOT / "README.md", *MANUAL.glob("*/*.md")] if any(commands(page))]
     assert {page.stem for page in pages} >= {"README", "production", "train-recon-zero", "is-it-better"}
     monkeypatch.chdir(tmp_path)
-    for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt", "probe/network.pt"):
+    for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt"):
         Path(file).parent.mkdir(exist_ok=True)
         Path(file).write_text("")
     for page, (program, *words) in ((found, each) for found in pages for each in commands(found)):
@@ -55,12 +55,12 @@ def test_unknown_option_in_a_page_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@needs_torch
+@needs_training
 def test_first_command_of_the_training_page_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's matches are run in ``tests/bots/recon_zero/test_in_step.py``, with a smaller network."""
     monkeypatch.chdir(tmp_path)
     (_, *words), *_ = commands(MANUAL / "tutorials/train-recon-zero.md")
     ran = CliRunner().invoke(main, words)
     assert ran.exit_code == 0, ran.output
-    assert len((tmp_path / "training/log.jsonl").read_text("utf-8").splitlines()) == 2
-    assert (tmp_path / "training/loss.png").exists()
+    assert len((tmp_path / "training/results.csv").read_text("utf-8").splitlines()) == 3
+    assert any((tmp_path / "training/events").iterdir())

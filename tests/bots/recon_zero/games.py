@@ -19,17 +19,12 @@ RARE = [
 ]
 
 
-def knowing(
-    seed: int, plies: int, *, positions: bool = True, cap: int = 20_000
-) -> Iterator[tuple[Knowledge, ReconGame]]:
-    """Play a game; yield the side to move's knowledge, and the game, before its sense, after it, and after its move."""
+def knowing(seed: int, plies: int, *, cap: int = 20_000) -> Iterator[tuple[Knowledge, ReconGame]]:
+    """Play a game; yield the side to move's knowledge, and the game, before its sense, and after it."""
     rng = random.Random(seed)
     fen = RARE[seed // 2 % len(RARE)] if seed % 2 else chess.STARTING_FEN
     game = ReconGame(fen)
-    players = {
-        color: Knowledge(color, fen, positions=positions, cap=cap, rng=random.Random(f"{seed} {color}"))
-        for color in chess.COLORS
-    }
+    players = {color: Knowledge(color, fen, cap=cap, rng=random.Random(f"{seed} {color}")) for color in chess.COLORS}
     while not game.is_over() and game.ply < plies:
         player = players[game.turn]
         if game.ply:
@@ -40,4 +35,3 @@ def knowing(
         outcome = game.move(rng.choice([None, *game.move_actions()]))
         if not game.is_over():
             player.player_moved(*outcome)
-            yield player, game

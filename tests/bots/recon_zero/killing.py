@@ -32,11 +32,11 @@ PLAN = Plan(
     taught=0,
     steps=2,
     batch=4,
+    teacher=0,
+    league=0,
     matches=0,
-    matches_older=0,
     capacity=6,
     max_plies=6,
-    in_step=0,
     network=NetworkSettings(channels=4, layers=1),
     player=Settings(simulations=2, determinisations=1, exploring=6),
 )
@@ -91,7 +91,7 @@ def report(directory: Path, killed: bool) -> None:
         "step": trainer.step,
         "is_linked": (directory / "latest.pt").samefile(directory / "iteration-0002.pt"),
         "added": extra["added"],
-        "log": (directory / "log.jsonl").read_text(),
+        "log": extra["log"],
         "rows": [row["iter"] for row in results.read(directory / results.FILE)],
         "files": sorted(path.name for path in directory.iterdir()),
     }

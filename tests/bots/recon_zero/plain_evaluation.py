@@ -11,11 +11,10 @@ import numpy as np
 from chess import Move
 
 from gm_bots.minimax.evaluation import MATERIAL, evaluate
-from gm_bots.recon_zero.actions import index_of
-from gm_bots.recon_zero.belief import certain
-from gm_bots.recon_zero.encoder import encode
+from gm_bots.recon_zero.lockstep.encoding import with_attacks
 from gm_bots.recon_zero.lockstep.judging import EAGERNESS, PROMOTION, SCALE
 from gm_recon import ReconBoard
+from tests.bots.recon_zero.plain_encoding import encode, number_of
 
 if TYPE_CHECKING:
     from gm_bots.recon_zero.network import Network
@@ -63,25 +62,20 @@ def plain_network(network: Network) -> Evaluator:
     network.eval()
 
     def judge(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list[Judgement]:
-        planes = np.stack([_planes(board) for board, _ in positions])
+        planes = np.stack([encode(board.as_chess()) for board, _ in positions])
         with torch.inference_mode():
-            logits, values = network(network.shown(planes))
+            logits, values = network(torch.from_numpy(with_attacks(planes)))
         judged = zip(positions, logits.numpy(), values.tolist(), strict=True)
         return [(_softmax(each, board, moves), value) for (board, moves), each, value in judged]
 
     return judge
 
 
-def _planes(board: ReconBoard) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    seen = board.as_chess()
-    return encode(seen, board.turn, certain(seen, board.turn))
-
-
 def _softmax(
     logits: np.ndarray[tuple[int, ...], np.dtype[np.float32]], board: ReconBoard, moves: Sequence[Move | None]
 ) -> list[float]:
     """Return the probabilities of some moves, normalised among themselves."""
-    chosen = logits[[index_of(move, board.turn) for move in moves]].astype(np.float64)
+    chosen = logits[[number_of(move, board.turn) for move in moves]].astype(np.float64)
     powers = np.exp(chosen - chosen.max())
     probabilities: list[float] = (powers / powers.sum()).tolist()
     return probabilities

@@ -50,26 +50,22 @@ class PlainSearch:
         evaluator: Evaluator,
         c_puct: float = C_PUCT,
         *,
-        together: bool = True,
         unseen: float = 0.0,
     ) -> None:
         """:param positions: at least one; the player is to move in each.
         :param moves: the moves that may be requested by the player's knowledge; None is a pass.
-        :param together: whether a simulation tries one move in all positions.
         :param unseen: the probability that an attack on a king is not seen by the king's side.
         """
         self._evaluator, self._c_puct, self._moves, self._unseen = evaluator, c_puct, moves, unseen
         self._roots = [Node(position) for position in positions]
         tried = _that_come_to_something(positions, moves)
-        self._expand(
-            [(root, tried if together else _that_come_to_something([root.board], moves)) for root in self._roots]
-        )
+        self._expand([(root, tried) for root in self._roots])
         for root in self._roots:
             taking = king_captures(root.board, moves)
             for edge in root.edges:
                 if edge.move in taking:
                     edge.child = after(root.board, edge.move)
-        self._first = _FirstMoves(self._roots, c_puct) if together else None
+        self._first = _FirstMoves(self._roots, c_puct)
 
     def deepen(self, simulations: int) -> None:
         """Visit so many more positions in each tree."""
@@ -88,7 +84,7 @@ class PlainSearch:
 
     def _simulate(self) -> None:
         """Visit one more position in each tree."""
-        first = None if self._first is None else self._first.choose()
+        first = self._first.choose()
         paths = [self._descend(root, first) for root in self._roots]
         leaves = [leaf for _, leaf in paths if leaf.won is None]
         values = iter(self._expand([(leaf, different_moves(leaf.board)) for leaf in leaves]))
@@ -111,15 +107,14 @@ class PlainSearch:
             node.edges = [Edge(move, prior) for move, prior in zip(moves, priors, strict=True)]
         return [value for _, value in judged]
 
-    def _descend(self, node: Node, first: int | None) -> tuple[list[Edge], Node]:
+    def _descend(self, node: Node, first: int) -> tuple[list[Edge], Node]:
         """Descend to a position that is unvisited or decided; return the path and the position.
 
-        :param first: the index of the first move, if it is given.
+        :param first: the index of the first move.
         """
         path: list[Edge] = []
         while node.edges:
-            edge = select(node.edges, self._c_puct) if first is None else node.edges[first]
-            first = None
+            edge = select(node.edges, self._c_puct) if path else node.edges[first]
             path.append(edge)
             if edge.child is None:
                 edge.child = after(node.board, edge.move)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bots.recon_zero.learning import checkpoint, needs_torch
+from tests.bots.recon_zero.learning import checkpoint, needs_training
 
-pytestmark = [needs_torch, pytest.mark.slow]
+pytestmark = [needs_training, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +26,7 @@ def test_training_killed_at_any_file_operation_ends_with_the_same_result(tmp_pat
     whole, *others = [json.loads(line) for line in done.stdout.splitlines()]
     assert (whole["step"], whole["is_linked"]) == (4, True)
     checkpoints = ["iteration-0001.pt", "iteration-0002.pt", "latest.pt"]
-    assert whole["files"] == [*checkpoints, "log.jsonl", "results.csv", "samples"]
+    assert whole["files"] == ["events", *checkpoints, "results.csv", "samples"]
     assert whole["rows"] == ["1", "2"]
     assert [each.pop("killed") for each in others] == [True] * (len(others) - 1) + [False]
     assert len(others) > 10

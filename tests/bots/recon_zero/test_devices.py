@@ -6,33 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bots.recon_zero.learning import needs_torch
-from tests.bots.recon_zero.test_pipeline import train
+from tests.bots.recon_zero.learning import needs_training, tiny
 
-pytestmark = [needs_torch, pytest.mark.slow]
-
-
-def has_gpu() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
-
-
-def test_auto_takes_the_available_device() -> None:
-    from gm_bots.recon_zero.devices import device_of
-
-    assert device_of("auto") == ("cuda" if has_gpu() else "cpu")
-    assert device_of("cpu") == "cpu"
-
-
-def test_missing_gpu_is_refused(tmp_path: Path) -> None:
-    if has_gpu():
-        pytest.skip("there is one")
-    refused = train(tmp_path, 1, "--device", "cuda")
-    assert refused.exit_code == 1
-    assert "device: cuda: PyTorch " in refused.output
-    assert "finds no GPU here; give --device cpu, or auto" in refused.output
-    assert not (tmp_path / "log.jsonl").exists()
+pytestmark = [needs_training, pytest.mark.slow]
 
 
 def test_training_changes_devices(tmp_path: Path) -> None:
@@ -40,14 +16,24 @@ def test_training_changes_devices(tmp_path: Path) -> None:
     import torch
 
     from gm_bots.recon_zero.checkpoint import load
+    from gm_bots.recon_zero.devices import device
+    from gm_bots.recon_zero.pipeline import Training
 
-    other = "cuda" if has_gpu() else "cpu"
-    for iterations, device in enumerate(["cpu", other, "cpu"], 1):
-        done = train(tmp_path, iterations, "--device", device)
-        assert done.exit_code == 0, done.output
-    for device in {"cpu", other}:
-        trainer, _ = load(tmp_path / "latest.pt", device)
+    assert (device() == "cuda") == torch.cuda.is_available()
+    for on in ("cpu", device(), "cpu"):
+        Training(tmp_path, tiny(), device=on).iterate()
+    for on in {"cpu", device()}:
+        trainer, _ = load(tmp_path / "latest.pt", on)
         kept = [state["exp_avg"] for state in trainer.optimiser.state.values()]
         assert len(kept) == len(list(trainer.network.parameters()))
         tensors: list[torch.Tensor] = [*trainer.network.parameters(), *kept]
-        assert {tensor.device.type for tensor in tensors} == {device}
+        assert {tensor.device.type for tensor in tensors} == {on}
+
+
+def test_processor_that_is_slow_with_bfloat16_is_told_so() -> None:
+    from gm_bots.recon_zero.devices import SLOWER, best_precision, bfloat16_factor, remark_on
+
+    assert remark_on("float32") is None
+    if bfloat16_factor() > 2 * SLOWER:
+        assert "times as long with such numbers as with float32" in (remark_on("bfloat16") or "")
+        assert best_precision() == "float32"

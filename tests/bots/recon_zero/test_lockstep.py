@@ -11,20 +11,18 @@ import numpy as np
 import pytest
 from chess import Move
 
-from gm_bots.recon_zero.belief import certain
-from gm_bots.recon_zero.encoder import encode
-from gm_bots.recon_zero.lockstep.candidates import find_attacked, value_senses
-from gm_bots.recon_zero.lockstep.encoding import with_attacks
+from gm_bots.recon_zero.lockstep.candidates import Examined, value_senses
+from gm_bots.recon_zero.lockstep.encoding import encode_all, with_attacks
 from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
-from gm_bots.recon_zero.positions import channels_of
-from gm_bots.recon_zero.sensing import attacked_in, information, information_of
+from gm_bots.recon_zero.sensing import channels_of, information, information_of
 from gm_env.actions import action_of, move_of, seen_by
 from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written
 from gm_recon import ReconBoard, ReconGame
 from tests.bots.recon_zero.judges import judge_by
+from tests.bots.recon_zero.plain_encoding import encode
 from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material, plain_network
 from tests.bots.recon_zero.plain_search import PlainSearch
 
@@ -82,15 +80,14 @@ def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) ->
     return forest.found()
 
 
-@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int, together: bool) -> None:
+def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int) -> None:
     rng = random.Random(seed)
     games = [candidates(rng) for _ in range(8)]
-    found = search_all(games, Forest(judge_by(by_whim), together=together, unseen=0.3), 40)
+    found = search_all(games, Forest(judge_by(by_whim), unseen=0.3), 40)
     for index, boards in enumerate(games):
         moves = [*boards[0].move_actions(), None]
-        search = PlainSearch(boards, moves, by_whim, together=together, unseen=0.3)
+        search = PlainSearch(boards, moves, by_whim, unseen=0.3)
         search.deepen(40)
         expected = search.found()
         visits, turn = np.zeros(MOVES, int), boards[0].turn
@@ -109,30 +106,24 @@ def test_positions_are_evaluated_by_material_as_one_by_one(seed: int) -> None:
 def test_network_judges_positions_as_one_by_one() -> None:
     pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
     from gm_bots.recon_zero.checkpoint import load_network
+    from gm_bots.recon_zero.checkpoint_files import SHIPPED
     from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
-    from gm_bots.recon_zero.shipped import FILE
 
-    network, rng = load_network(FILE), random.Random(5)
+    network, rng = load_network(SHIPPED), random.Random(5)
     games = [candidates(rng) for _ in range(10)]
     check_judge(NetworkJudge(network), plain_network(network), games)
     check_judge(NetworkJudge(network, "bfloat16"), plain_network(network), games, tolerance=0.05)
 
 
-@pytest.mark.parametrize("form", [1, 2])
-def test_network_of_either_form_judges_positions_as_one_by_one(form: int) -> None:
-    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
-    from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
-    from gm_bots.recon_zero.network import Network, NetworkSettings
-
-    torch.manual_seed(form)
-    network, rng = Network(NetworkSettings(16, 3, form)), random.Random(form)
-    torch.nn.init.normal_(network.value_out.weight)
-    check_judge(NetworkJudge(network), plain_network(network), [candidates(rng) for _ in range(10)])
+def test_planes_are_those_of_boards() -> None:
+    boards = [board for seed in range(20) for board in candidates(random.Random(seed))]
+    states, numbers = (np.array(part) for part in zip(*map(written, boards), strict=True))
+    assert np.array_equal(encode_all(states, numbers), [encode(board.as_chess()) for board in boards])
 
 
 def test_planes_of_attacks_count_the_pieces_that_attack_each_square() -> None:
     boards = [board.as_chess() for seed in range(20) for board in candidates(random.Random(seed))]
-    shown = with_attacks(np.array([encode(board, board.turn, certain(board, board.turn)) for board in boards]))
+    shown = with_attacks(np.array([encode(board) for board in boards]))
     for board, planes in zip(boards, shown, strict=True):
         kinds = [(color, kind) for color in (board.turn, not board.turn) for kind in chess.PIECE_TYPES]
         for (color, kind), plane in zip(kinds, planes[15:].reshape(12, 64), strict=True):
@@ -167,18 +158,17 @@ def check_judge(judge: Judge, evaluator: Evaluator, games: Sequence[Candidates],
 def test_attacks_and_senses_are_those_of_boards(seed: int, alarm: float) -> None:
     boards = [board.as_chess() for board in candidates(random.Random(seed), 200)]
     turn = boards[0].turn
-    attacked = attacked_in(boards, turn)
+    attacked = np.array([board.is_attacked_by(not turn, board.king(turn) or 0) for board in boards])
     weights = np.random.default_rng(seed).random(len(boards)) + 0.01
-    states = np.array([written(ReconBoard.of(board))[0] for board in boards])
-    found = np.empty(len(boards), bool)
-    find_attacked(states, found)
-    assert np.array_equal(found, attacked)
+    states, numbers = (np.array(part) for part in zip(*(written(ReconBoard.of(each)) for each in boards), strict=True))
+    found = Examined.of(states, numbers, weights)
+    assert np.array_equal(found.attacked, attacked)
 
     values = np.empty(64)
-    best = value_senses(states, weights, found, alarm, values)
+    best = value_senses(states, weights, found.attacked, alarm, values)
     assert values[best] == values.max()
-    bits = information(channels_of(boards, turn), weights)
-    alarms = information_of(attacked, channels_of(boards, turn), weights)
+    channels = channels_of(states, turn)
+    bits, alarms = information(channels, weights), information_of(attacked, channels, weights)
     is_uncertain = 0 < attacked.sum() < len(boards)
     for square, value in bits.items():
         wanted = value + alarm * alarms[square] if is_uncertain else value

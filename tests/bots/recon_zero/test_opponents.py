@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from gm_arena.bot import BotUnusable
 from gm_arena.replay.recorded import blind_games
 from gm_bots.recon_zero import entry
-from gm_bots.recon_zero.checkpoint_files import digest_of
+from gm_bots.recon_zero.checkpoint_files import SHIPPED, digest_of
 from gm_bots.recon_zero.lockstep import judging
 from gm_bots.recon_zero.lockstep.opponent_model import (
     ANY,
@@ -30,7 +30,6 @@ from gm_bots.recon_zero.lockstep.opponent_model import (
 from gm_bots.recon_zero.lockstep.requests import FEATURES
 from gm_bots.recon_zero.measure.likelihood import Moment, choices, mean_of, moments
 from gm_bots.recon_zero.player import Player
-from gm_bots.recon_zero.shipped import FILE
 from gm_recon.reading import SavedGame
 from tests.arena.matches import played as match
 
@@ -105,7 +104,7 @@ def test_command_learns_and_measures(played: Path, tmp_path: Path) -> None:
 
 
 def test_model_that_ships_was_learnt_with_the_network_that_ships() -> None:
-    assert read_model().network == digest_of(FILE), "learn it again, as docs/explanation/bots.md says"
+    assert read_model().network == digest_of(SHIPPED), "learn it again, as docs/explanation/bots.md says"
 
 
 def test_gain_has_an_interval_by_games() -> None:
@@ -145,7 +144,7 @@ def test_bot_plays_by_the_model_that_it_is_given(
     player = Player(chess.WHITE, judging.count_material, settings, random.Random(1))
     player.moved(None, None, None)
     player.opponent_moved(None)
-    assert least <= player.knowledge.weights().max() <= most
+    assert least <= player.knowledge.examined().weights.max() <= most
 
 
 RBC = '[Variant "Reconnaissance blind chess"]\n\n'

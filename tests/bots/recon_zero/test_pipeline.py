@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from tests.bots.recon_zero.learning import needs_torch
+from tests.bots.recon_zero.learning import assert_same, log, needs_training, tiny, train
 
-pytestmark = [needs_torch, pytest.mark.slow]
-
-SMALL = {
-    "games": 2,
-    "in_step": 0,
-    "taught": 0,
-    "steps": 4,
-    "batch": 8,
-    "matches": 2,
-    "matches_older": 2,
-    "simulations": 4,
-    "determinisations": 2,
-    "max_plies": 12,
-    "channels": 4,
-    "layers": 1,
-    "seed": 3,
-}
-#: The same on a command line.
-OPTIONS = [word for name, value in SMALL.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-
-
-def train(directory: Path, iterations: int, *options: str) -> Result:
-    from gm_bots.recon_zero.command import train as command
-
-    arguments = ["recon-zero", "--out", str(directory), "--iterations", str(iterations), *OPTIONS, *options]
-    return CliRunner().invoke(command, arguments)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    """Use one thread: with several, sums may be added in another order each time."""
-    import torch
-
-    torch.set_num_threads(1)
+pytestmark = [needs_training, pytest.mark.slow]
 
 
 def test_interrupted_training_ends_with_the_same_result(tmp_path: Path) -> None:
-    from gm_bots.recon_zero.checkpoint import load
-
     unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"
     whole = train(unbroken, 2)
     assert whole.exit_code == 0, whole.output
@@ -59,28 +22,19 @@ def test_interrupted_training_ends_with_the_same_result(tmp_path: Path) -> None:
     assert train(broken, 1).exit_code == 0
     interrupt(broken)
     assert train(broken, 2).stdout.splitlines() == whole.stdout.splitlines()[1:]
-    assert (broken / "log.jsonl").read_text() == (unbroken / "log.jsonl").read_text()
-    (ours, extra), (theirs, other) = load(broken / "latest.pt"), load(unbroken / "iteration-0002.pt")
-    weights = theirs.network.state_dict()
-    assert all((ours.network.state_dict()[name] == weights[name]).all() for name in weights)
-    assert extra == other
-    log = [json.loads(line) for line in (broken / "log.jsonl").read_text().splitlines()]
-    assert [each["iteration"] for each in log] == [1, 2]
-    assert log[1]["kept"] == log[0]["samples"] + log[1]["samples"] > 40
-    assert log[1]["step"] == 8
-    assert [(each["older_iteration"], each["matches_older"]) for each in log] == [(None, 0), (1, 2)]
-    assert log[0]["points_against_older"] is None
-    assert 0 <= log[1]["points_against_older"] <= 1
-    assert whole.stdout.splitlines()[1].endswith("% against iteration 1")
+    assert_same(broken, unbroken)
+    first, second = log(broken)
+    assert second["kept"] == first["samples"] + second["samples"] > 40
+    assert second["step"] == 8
+    assert sum(second[f"{end}_against_random"] for end in ("won", "drawn", "lost")) == 2
+    assert "% against random" in whole.stdout
 
 
 def interrupt(directory: Path) -> None:
     """Begin the next iteration, and interrupt it when its games are played and half of its steps are done."""
     from gm_bots.recon_zero.pipeline import Training
-    from gm_bots.recon_zero.training_options import plan_of
 
-    training = Training(directory, plan_of({**defaults(), **SMALL}))
-    events: list[str] = []
+    training, events = Training(directory, tiny()), list[str]()
 
     def stop(what: str) -> None:
         events.append(what)
@@ -92,107 +46,82 @@ def interrupt(directory: Path) -> None:
     assert events.count("game") == 2
 
 
-def defaults() -> dict[str, Any]:
-    """Return the settings of a plan with the command's defaults, as its help shows them."""
-    from gm_bots.recon_zero.command import recon_zero
-
-    others = ("out", "resume", "recipe", "iterations", "workers", "ray_address", "device")
-    given = recon_zero.make_context("recon-zero", ["--out", "nowhere"]).params
-    return {name: value for name, value in given.items() if name not in others}
+def test_training_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
+    """What it leaves is its record."""
+    assert train(tmp_path / "one", 1).exit_code == 0
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "run.json").write_text((tmp_path / "one" / "run.json").read_text())
+    assert train(tmp_path / "two", None).exit_code == 0
+    assert_same(tmp_path / "two", tmp_path / "one")
 
 
 @pytest.mark.nightly
-def test_first_games_may_be_played_without_the_network(tmp_path: Path) -> None:
+def test_first_games_are_played_without_the_network(tmp_path: Path) -> None:
     """Another network gives the same games while it is taught, and others afterwards."""
     played = []
     for channels in (4, 5):
         directory = tmp_path / str(channels)
-        assert train(directory, 2, "--taught", "1", "--channels", str(channels)).exit_code == 0
-        log = [json.loads(line) for line in (directory / "log.jsonl").read_text().splitlines()]
+        assert train(directory, 2, taught=1, channels=channels).exit_code == 0
         planes = np.load(directory / "samples" / "planes.npy", mmap_mode="r")
-        first, both = log[0]["samples"], log[0]["samples"] + log[1]["samples"]
-        played.append((np.array(planes[:first]), np.array(planes[first:both])))
+        first, second = (done["samples"] for done in log(directory))
+        played.append((np.array(planes[:first]), np.array(planes[first : first + second])))
     (taught, alone), (taught_too, alone_too) = played
     assert np.array_equal(taught, taught_too)
     assert not np.array_equal(alone, alone_too)
 
 
-def test_defaults_of_the_command_are_those_of_the_plan(tmp_path: Path) -> None:
+def test_defaults_of_the_command_are_those_of_the_plan() -> None:
     """The command has its defaults where its help shows them, and the plan has them, too."""
+    from gm_bots.recon_zero.command import recon_zero
     from gm_bots.recon_zero.plan import Plan
-    from gm_bots.recon_zero.training_options import plan_of
 
-    assert plan_of(defaults()) == Plan()
+    given = recon_zero.make_context("recon-zero", ["--out", "nowhere"]).params
+    assert (given.pop("precision"), given.pop("members")) == ("auto", ())
+    settings = {name: value for name, value in given.items() if name in dict(Plan().leaves())}
+    assert len(settings) == 9
+    assert Plan().changed(settings) == Plan()
 
 
-def test_options_reach_their_settings(tmp_path: Path) -> None:
-    """These are the step's weight decay, the ring's capacity, the search's exploration, and the simulations in matches
-    alone.
-    """
+def test_options_reach_their_settings_and_continue_without_being_repeated(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load
+    from gm_bots.recon_zero.command import train as command
+    from gm_bots.recon_zero.plan import plan_from
 
-    settings = ("--weight-decay", "0.25", "--buffer-size", "9", "--c-puct", "2.5", "--eval-simulations", "3")
-    assert train(tmp_path, 1, *settings).exit_code == 0
-    trainer, extra = load(tmp_path / "latest.pt")
-    assert trainer.optimiser.param_groups[0]["weight_decay"] == 0.25
-    assert np.load(tmp_path / "samples" / "outcome.npy", mmap_mode="r").shape == (9,)
-    plan, (done,) = extra["plan"], extra["log"]
-    assert (plan["player"]["c_puct"], plan["player"]["simulations"]) == (2.5, 4)
-    assert (done["kept"], done["eval_simulations"]) == (9, 3)
-    refused = train(tmp_path, 2, *settings, "--buffer-size", "10")
-    assert f"Error: buffer_size: {tmp_path / 'latest.pt'} belongs to a training with 9, not 10" in refused.output
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("group", "name", "kept", "removed"),
-    [
-        ("network", "head", "planes", "dense"),
-        ("network", "material", True, False),
-        ("training", "value", "search", "outcome"),
-        ("", "learnt", "position", "belief"),
-    ],
-)
-def test_training_of_gmd_0_2_continues_without_what_was_removed(
-    group: str, name: str, kept: object, removed: object, tmp_path: Path
-) -> None:
-    import torch
-
-    assert train(tmp_path, 1).exit_code == 0
-    content = torch.load(tmp_path / "latest.pt")
-    (tmp_path / "latest.pt").unlink()
-    plan = content["extra"]["plan"]
-    for value in (removed, kept):
-        for settings in (plan[group], content[group]) if group else (plan,):
-            settings[name] = value
-        torch.save(content, tmp_path / "latest.pt")
-        done = train(tmp_path, 2)
-        if value == removed:
-            assert done.exit_code == 1
-            assert f"{name} is {value}, which gmd had until version 0.2: use that one" in done.output
+    options = {"--games": 1, "--simulations": 1, "--steps": 1, "--learning-rate": 0.5, "--channels": 4, "--layers": 2}
+    others = {"--teacher": 0, "--league": 0, "--precision": "bfloat16", "--seed": 7, "--iterations": 1}
+    words = [str(word) for pair in {**options, **others}.items() for word in pair]
+    done = CliRunner().invoke(command, ["recon-zero", "--out", str(tmp_path), *words])
     assert done.exit_code == 0, done.output
-
-
-def test_training_with_other_settings_is_not_resumed(tmp_path: Path) -> None:
-    assert train(tmp_path, 1).exit_code == 0
-    refused = train(tmp_path, 2, "--batch", "9")
-    assert refused.exit_code == 1
-    assert "batch: " in refused.output
-    assert "belongs to a training with 8, not 9" in refused.output
-    refused = train(tmp_path, 2, "--simulations", "5")
-    assert f"Error: simulations: {tmp_path / 'latest.pt'} belongs to a training with 4, not 5" in refused.output
-
-
-def test_lost_log_is_written_again(tmp_path: Path) -> None:
-    assert train(tmp_path, 1).exit_code == 0
-    written = (tmp_path / "log.jsonl").read_text()
-    (tmp_path / "log.jsonl").unlink()
-    again = train(tmp_path, 1)
+    trainer, extra = load(tmp_path / "latest.pt")
+    assert trainer.optimiser.param_groups[0]["lr"] == 0.5
+    found = dict(plan_from(extra["plan"], tmp_path).leaves())
+    names = {name.strip("-").replace("-", "_"): value for name, value in {**options, **others}.items()}
+    assert {name: found[name] for name in names if name != "iterations"} | {"iterations": 1} == names
+    again = train(tmp_path, None, "--seed", 7)
     assert (again.exit_code, again.stdout) == (0, "")
-    assert (tmp_path / "log.jsonl").read_text() == written
+    assert "1 iterations are finished, and 1 were asked for: give --iterations" in again.stderr
+
+
+def test_training_with_other_settings_is_not_continued(tmp_path: Path) -> None:
+    assert train(tmp_path, 1).exit_code == 0
+    for option, was in (("--steps", 4), ("--simulations", 4), ("--channels", 4)):
+        refused = train(tmp_path, 2, option, 9)
+        assert refused.exit_code == 2
+        says = " ".join(refused.output.split())
+        assert f"{option}: {tmp_path} is of a training with {was}, not 9: leave the option out" in says
 
 
 def test_one_worker_needs_no_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)  # makes its import fail
     done = train(tmp_path, 1, "--workers", "1")
     assert done.exit_code == 0, done.output
+
+
+def test_directory_has_the_network_alone_when_all_iterations_are_done(tmp_path: Path) -> None:
+    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_network
+
+    assert train(tmp_path, 1).exit_code == 0
+    ours, all_of_it = (load_network(tmp_path / name).state_dict() for name in ("network.pt", "latest.pt"))
+    assert all((ours[name] == all_of_it[name]).all() for name in all_of_it)
+    with pytest.raises(BadCheckpoint, match="is only a network"):
+        load(tmp_path / "network.pt")

@@ -12,7 +12,7 @@ from tests.bots.recon_zero.learning import planes
 
 
 def sample(number: int) -> Sample:
-    return Sample(planes(number), {number: 3, 20_479: 1, 17: 0}, outcome=(number % 3) - 1.0, searched=number / 100)
+    return Sample(planes(number), {number: 3, 20_479: 1, 17: 0}, searched=number / 100)
 
 
 def shares_of(batch: Batch, at: int) -> dict[int, float]:
@@ -31,7 +31,6 @@ def test_batch_has_the_samples_unchanged(tmp_path: Path) -> None:
     for at, number in enumerate(numbers):
         assert np.array_equal(batch.planes[at], planes(number))
         assert shares_of(batch, at) == {number: 0.75, 20_479: 0.25}
-        assert batch.outcome[at] == (number % 3) - 1
     assert batch.moves.shape == batch.shares.shape == (20, MOVES)
     assert batch.planes.dtype == batch.shares.dtype == np.float32
 
@@ -58,17 +57,19 @@ def test_samples_are_read_back_up_to_the_checkpoint(tmp_path: Path) -> None:
 
 def test_lost_samples_are_reported(tmp_path: Path) -> None:
     Replay(tmp_path, 4).add(sample(1))
-    (tmp_path / "outcome.npy").write_bytes(b"")
-    with pytest.raises(BadSamples, match=r"outcome\.npy cannot be read: .*: restore it, or begin in another directory"):
+    (tmp_path / "searched.npy").write_bytes(b"")
+    with pytest.raises(
+        BadSamples, match=r"searched\.npy cannot be read: .*: restore it, or begin in another directory"
+    ):
         Replay(tmp_path, 4, added=1)
-    (tmp_path / "outcome.npy").unlink()
-    with pytest.raises(BadSamples, match=r"outcome\.npy is missing, and the training has 1 samples: restore it, or"):
+    (tmp_path / "searched.npy").unlink()
+    with pytest.raises(BadSamples, match=r"searched\.npy is missing, and the training has 1 samples: restore it, or"):
         Replay(tmp_path, 4, added=1)
 
 
 def test_most_visited_moves_are_kept_when_there_are_too_many(tmp_path: Path) -> None:
     replay = Replay(tmp_path, 1)
-    replay.add(Sample(planes(1), {move: 1 + (move >= 100) for move in range(MOVES + 100)}, 0.0, 0.0))
+    replay.add(Sample(planes(1), {move: 1 + (move >= 100) for move in range(MOVES + 100)}, 0.0))
     shares = shares_of(replay.draw(1, np.random.default_rng(1)), 0)
     assert shares.keys() == set(range(100, MOVES + 100))
     assert sum(shares.values()) == pytest.approx(1)
@@ -76,4 +77,4 @@ def test_most_visited_moves_are_kept_when_there_are_too_many(tmp_path: Path) -> 
 
 def test_sample_without_visits_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has visited no move"):
-        Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0, 0.0))
+        Replay(tmp_path, 1).add(Sample(planes(1), {5: 0}, 0.0))

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import chess
+import numpy as np
 import pytest
 from chess import Board, Move
 
+from gm_bots.recon_zero.lockstep.candidates import Examined
 from gm_bots.recon_zero.lockstep.forest import Forest
 from gm_bots.recon_zero.search import Search
+from gm_env.positions import written
 from gm_recon import ReconBoard
 from tests.bots.recon_zero.judges import judge_by
 from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material
@@ -21,7 +24,10 @@ pytestmark = pytest.mark.slow
 def searched(*fens: str, simulations: int = 60, evaluator: Evaluator | None = None, **settings: Any) -> Search:
     boards = [ReconBoard.of(Board(fen)) for fen in fens]
     moves = [None, *boards[0].move_actions()]
-    search = Search(Forest(judge_by(evaluator or blank), **settings), boards, moves)
+    rows = [written(board) for board in boards]
+    states, numbers = (np.array(part) for part in zip(*rows, strict=True))
+    positions = Examined.of(states, numbers, np.ones(len(boards)))
+    search = Search(Forest(judge_by(evaluator or blank), **settings), positions, moves, boards[0].turn)
     search.deepen(simulations)
     return search
 
@@ -31,7 +37,6 @@ def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list
     return [([1 / len(moves)] * len(moves), 0.0) for _, moves in positions]
 
 
-@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("simulations", [1, 40])
 @pytest.mark.parametrize(
     ("fen", "taking"),
@@ -42,14 +47,13 @@ def blank(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> list
         ("8/8/8/8/8/5n2/8/k5K1 b - - 0 1", {"f3g1"}),
     ],
 )
-def test_king_is_taken_when_it_can_be(fen: str, taking: set[str], simulations: int, together: bool) -> None:
-    found = searched(fen, simulations=simulations, together=together).found()
+def test_king_is_taken_when_it_can_be(fen: str, taking: set[str], simulations: int) -> None:
+    found = searched(fen, simulations=simulations).found()
     assert str(found.best()) in taking
     assert found.value == 1
     assert {str(move) for move, visits in found.visits.items() if visits} <= taking
 
 
-@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize(
     "fen",
     [
@@ -59,27 +63,23 @@ def test_king_is_taken_when_it_can_be(fen: str, taking: set[str], simulations: i
         "4k2R/8/8/8/8/8/8/4K2Q b - - 0 1",
     ],
 )
-def test_king_is_not_left_in_a_visible_attack(fen: str, together: bool) -> None:
+def test_king_is_not_left_in_a_visible_attack(fen: str) -> None:
     board = Board(fen)
     assert board.is_check()
-    found = searched(fen, simulations=200, together=together).found()
+    found = searched(fen, simulations=200).found()
     assert found.best() in board.legal_moves
     assert found.visits[None] <= 1
     assert all(found.values[move] > -1 for move in board.legal_moves), "a move that leaves the king safe is not lost"
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_no_simulation_is_wasted_on_a_move_that_comes_to_nothing(together: bool) -> None:
+def test_no_simulation_is_wasted_on_a_move_that_comes_to_nothing() -> None:
     """A pawn's capture of an empty square is a pass; in one position of two a piece stands on d3."""
     fens = [chess.STARTING_FEN, "rnbqkb1r/pppppppp/8/8/8/3n4/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
-    search = searched(*fens, simulations=120, together=together)
-    found = search.found()
+    found = searched(*fens, simulations=120).found()
     asked_for = {move.uci() for move in found.visits if move is not None and found.visits[move]}
     pawns = {uci for uci in asked_for if uci[0] != uci[2] and uci[1] == "2" and uci[3] == "3"} - {"b1a3"}
     assert pawns == {"c2d3", "e2d3"}
-    _, visits = search.by_position()
-    asked_of = visits.shape[1]
-    assert asked_of == (20 + 2 * together + 1), "on an empty square only the other positions look at it"
+    assert len(asked_for) == 20 + 2
     assert Move.from_uci("a2b3") in found.visits
 
 
@@ -109,13 +109,10 @@ def test_move_is_valued_over_all_positions() -> None:
     others = [f"{kings}/8/8/8/8/8/8/3Q3K w - - 0 1" for kings in ("1k1r4", "1k2r3", "k3r3", "1k3r2", "k4r2")]
     fens = ["3k4/8/8/8/8/8/8/3Q3K w - - 0 1", *others]
     taking = Move.from_uci("d1d8")
-    for together in (True, False):
-        search = searched(*fens, simulations=150, evaluator=plain_material, together=together)
-        found = search.found()
-        assert found.values[taking] < (found.value if together else 1)
-        assert (found.best() == taking) == (not together), "one vote in six is for it"
-        if together:
-            assert all(visits % 6 == 0 for visits in found.visits.values()), "one move in all of them"
+    found = searched(*fens, simulations=150, evaluator=plain_material).found()
+    assert found.values[taking] < found.value
+    assert found.best() != taking, "though one in six is for it"
+    assert all(visits % 6 == 0 for visits in found.visits.values()), "one move in all of them"
 
 
 def test_attack_that_may_be_unseen_has_a_value() -> None:

@@ -11,10 +11,10 @@ from chess import Move, Square
 from click.testing import CliRunner, Result
 
 from gm_arena.bot import BotFailed
-from gm_bots.recon_zero.belief import Belief
 from gm_bots.recon_zero.measure.smoke import checks
 from gm_bots.recon_zero.measure.smoke import smoke as check
 from gm_bots.recon_zero.reconchess_player import VARIABLE, ReconZero
+from gm_bots.recon_zero.sensing import Belief
 from tests.bots.recon_zero.learning import needs_torch
 
 pytestmark = pytest.mark.slow

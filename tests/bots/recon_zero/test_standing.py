@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_bots.recon_zero.league.standing import MOST, Standing, draw, shares, standings
+pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+
+from gm_bots.recon_zero.league.season import MOST, Standing, draw, shares, standings
 
 TAKEN = st.dictionaries(st.sampled_from("abcdefghijkl"), st.floats(0, 1), min_size=1)
 

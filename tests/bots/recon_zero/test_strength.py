@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gm_bots.recon_zero.shipped import shipped
+from gm_bots.recon_zero.checkpoint_files import shipped
 from tests.arena.matches import games, summary
 from tests.bots.recon_zero.learning import needs_torch
 from tests.serving import environment

@@ -73,6 +73,7 @@ def test_with_the_least_work_some_positions_are_kept_and_weighed(weighted: bool)
         taken = move if turn % 2 == 0 else chess.Move(move.to_square, move.from_square)
         knowledge.player_moved(taken, taken, None)
     assert 1 <= knowledge.kept <= LEAST_KEPT
-    assert 1 <= len(knowledge.positions()) <= LEAST_LOOKED_AT
-    assert len(knowledge.weights()) == len(knowledge.positions())
-    assert (knowledge.weights() > 0).all()
+    found = knowledge.examined()
+    assert 1 <= len(found.states) <= LEAST_LOOKED_AT
+    assert len(found.weights) == len(found.states)
+    assert (found.weights > 0).all()

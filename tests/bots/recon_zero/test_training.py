@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gm_arena.bot import BotFailed
 from gm_bots.minimax.evaluation import is_end_game
-from gm_bots.recon_zero.encoder import Planes
+from gm_bots.recon_zero.lockstep.encoding import with_attacks
 from gm_bots.recon_zero.replay import Batch, Replay, Sample
 from gm_recon import ReconBoard
 from tests.bots.recon_zero.learning import needs_torch, planes
@@ -26,55 +26,55 @@ if TYPE_CHECKING:
 pytestmark = [needs_torch, pytest.mark.slow]
 
 
-def trainer(channels: int = 16, form: int = 1, **settings: object) -> Trainer:
+def trainer(channels: int = 16, learning_rate: float = 0.002) -> Trainer:
     import torch
 
     from gm_bots.recon_zero.network import Network, NetworkSettings
-    from gm_bots.recon_zero.training import Trainer, TrainingSettings
+    from gm_bots.recon_zero.training import Trainer
 
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    network = Network(NetworkSettings(channels, 2, form))
-    plain = {"value": "both", "value_weight": 1.0}
-    return Trainer(network, TrainingSettings(**{**plain, **settings}))  # type: ignore[arg-type]
+    return Trainer(Network(NetworkSettings(channels, 2)), learning_rate)
 
 
 def batch(directory: Path, size: int = 8) -> Batch:
     replay = Replay(directory, size)
     for number in range(size):
         visits = {37 * number: 3, 20_479 - number: 1}
-        replay.add(Sample(planes(number), visits, outcome=(number % 3) - 1.0, searched=0.5))
+        replay.add(Sample(planes(number), visits, searched=number % 3 / 2 - 0.5))
     return replay.draw(size, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(("form", "steps"), [(1, 250), pytest.param(2, 600, marks=pytest.mark.nightly)])
-def test_network_learns_one_batch_by_heart(form: int, steps: int, tmp_path: Path) -> None:
-    learner, learnt = trainer(channels=32, form=form, learning_rate=0.003), batch(tmp_path)
+def test_network_learns_one_batch_by_heart(tmp_path: Path) -> None:
+    learner, learnt = trainer(channels=32, learning_rate=0.003), batch(tmp_path)
     first = learner.learn(learnt)
-    for _ in range(steps):
+    for _ in range(250):
         last = learner.learn(learnt)
     assert first.policy > 5
-    assert last.policy < 0.05
+    assert last.policy < 0.1
     assert last.value < 0.01 < first.value
-    assert learner.step == 1 + steps
+    assert last.total == pytest.approx(last.policy + 10 * last.value)
+    assert learner.step == 251
 
 
-def test_network_of_a_time_without_a_choice_has_the_first_form(tmp_path: Path) -> None:
+def test_learning_rate_falls_to_a_half_in_1200_steps(tmp_path: Path) -> None:
+    learner, learnt = trainer(channels=2), batch(tmp_path)
+    learner.step = 1_200
+    learner.learn(learnt)
+    assert learner.optimiser.param_groups[0]["lr"] == pytest.approx(0.001)
+
+
+def test_network_of_the_first_form_is_refused(tmp_path: Path) -> None:
     import torch
 
-    from gm_bots.recon_zero.checkpoint import load, load_network, save
-    from gm_bots.recon_zero.plan import BadTraining, Plan, check_same, plan_from
+    from gm_bots.recon_zero.checkpoint import load_judge, save
 
-    path = tmp_path / "old.pt"
-    save(path, trainer(form=1))
-    content = torch.load(path, weights_only=True)
+    save(tmp_path / "old.pt", trainer(channels=2))
+    content = torch.load(tmp_path / "old.pt", weights_only=True)
     del content["network"]["form"]
-    torch.save(content, path)
-    assert load(path)[0].network.settings.form == load_network(path).settings.form == 1
-    plan = plan_from({"network": {"channels": 4, "layers": 1}}, path)
-    assert (plan.network.form, Plan().network.form) == (1, 2)
-    with pytest.raises(BadTraining, match=r"form: run\.json belongs to a training with 1, not 2"):
-        check_same(Plan(), {"network": {"channels": 48, "layers": 5}}, "run.json")
+    torch.save(content, tmp_path / "old.pt")
+    with pytest.raises(BotFailed, match=r"old\.pt has a network of form 1, which gmd had until version 0\.2"):
+        load_judge(tmp_path / "old.pt")
 
 
 def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_policy_loss_is_the_divergence_over_all_moves(tmp_path: Path) -> None:
 
     learner, learnt = trainer(), batch(tmp_path)
     with torch.no_grad():
-        logits, _ = learner.network(torch.from_numpy(learnt.planes))
+        logits, _ = learner.network(torch.from_numpy(with_attacks(learnt.planes)))
     wanted = torch.zeros(8, 20_480).scatter_add(1, torch.from_numpy(learnt.moves), torch.from_numpy(learnt.shares))
     divergence = functional.kl_div(functional.log_softmax(logits, dim=-1), wanted, reduction="batchmean")
     assert learner.learn(learnt).policy == pytest.approx(divergence.item(), rel=1e-4)
@@ -99,16 +99,6 @@ def test_network_learns_in_bfloat16_and_stays_float32(tmp_path: Path) -> None:
     assert {str(parameter.dtype) for parameter in learner.network.parameters()} == {"torch.float32"}
 
 
-def test_value_is_learned_from_the_requested_target(tmp_path: Path) -> None:
-    import torch
-
-    learner, learnt = trainer(value="search", learning_rate=0.003), batch(tmp_path)
-    for _ in range(150):
-        learner.learn(learnt)
-    _, values = learner.network(torch.from_numpy(learnt.planes))
-    assert values.tolist() == pytest.approx([0.5] * 8, abs=0.15)
-
-
 def test_resumed_training_continues_alike(tmp_path: Path) -> None:
     from gm_bots.recon_zero.checkpoint import load, save
 
@@ -120,7 +110,7 @@ def test_resumed_training_continues_alike(tmp_path: Path) -> None:
     assert extra == {"added": 8}
     assert [resumed.learn(learnt) for _ in range(3)] == [unbroken.learn(learnt) for _ in range(3)]
     assert resumed.step == unbroken.step == 6
-    assert resumed.settings == unbroken.settings
+    assert resumed.learning_rate == unbroken.learning_rate
     ours, theirs = resumed.network.state_dict(), unbroken.network.state_dict()
     assert all((ours[name] == theirs[name]).all() for name in theirs)
 
@@ -175,7 +165,7 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     wrong, other, bare = tmp_path / "wrong.pt", tmp_path / "other.pt", tmp_path / "bare.pt"
     wrong.write_text("not a checkpoint")
     torch.save({"version": 99}, other)
-    torch.save({"version": 1, "network": {}, "weights": {}}, bare)
+    torch.save({"version": 1, "network": {"form": 2}, "weights": {}}, bare)
     with pytest.raises(BadCheckpoint, match=r"wrong\.pt is not a checkpoint"):
         load(wrong)
     with pytest.raises(BadCheckpoint, match="is not a checkpoint of version 1: its version is 99"):
@@ -205,19 +195,3 @@ def middle_games(count: int) -> Iterator[chess.Board]:
             board.push(rng.choice(list(board.legal_moves)))
         if not is_end_game(board):
             yield board
-
-
-@pytest.mark.parametrize(("value", "expected"), [("both", 0.5), ("search", 0.0)])
-def test_value_target_is_between_the_outcome_and_the_search(value: str, expected: float, tmp_path: Path) -> None:
-    replay = Replay(tmp_path, 1)
-    replay.add(Sample(planes(1), {5: 1}, outcome=1.0, searched=0.0))
-    first = trainer(value=value, channels=4).learn(replay.draw(1, np.random.default_rng(1)))
-    seen = judged(trainer(channels=4), planes(1))
-    assert first.value == pytest.approx((seen - expected) ** 2, rel=1e-4)
-
-
-def judged(of: Trainer, shown: Planes) -> float:
-    import torch
-
-    with torch.inference_mode():
-        return float(of.network(torch.from_numpy(shown[None]))[1])

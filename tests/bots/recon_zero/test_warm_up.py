@@ -25,14 +25,14 @@ from dataclasses import replace
 import chess
 from numba.core.dispatcher import Dispatcher
 from gm_bots.recon_zero.player import Settings
-from gm_bots.recon_zero.self_play import play_random
+from gm_bots.recon_zero.warm_up import play_random
 
 def kernels():
     return {(each.__module__, each.__name__, str(types))
             for each in gc.get_objects() if isinstance(each, Dispatcher) for types in each.signatures}
 
-before, quick = kernels(), Settings(simulations=6, determinisations=3, searched=3, looks=4)
-for settings in (quick, replace(quick, weights="equal", worth=1.0), replace(quick, positions=False, together=False)):
+before, quick = kernels(), Settings(simulations=6, determinisations=3)
+for settings in (quick, replace(quick, weights="equal")):
     for color in chess.COLORS:
         play_random(judge, settings, "a real game", color, 24)
 print(len(before) >= 10, sorted(kernels() - before))

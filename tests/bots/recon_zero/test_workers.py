@@ -8,35 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.arena.test_pool import ray_directory  # noqa: F401  # a fixture
-from tests.bots.recon_zero.learning import needs_ray, needs_torch
-from tests.bots.recon_zero.test_pipeline import OPTIONS, train
+from tests.bots.recon_zero.learning import assert_same, needs_ray, needs_training, tiny, train
 
-if TYPE_CHECKING:
-    from gm_bots.recon_zero.plan import Plan
+pytestmark = [needs_training, pytest.mark.slow]
 
-pytestmark = [needs_torch, pytest.mark.slow]
-
-
-def tiny() -> Plan:
-    from gm_bots.recon_zero.network import NetworkSettings
-    from gm_bots.recon_zero.plan import Plan
-    from gm_bots.recon_zero.player import Settings
-
-    return Plan(
-        games=4,
-        steps=2,
-        batch=8,
-        matches=1,
-        capacity=1000,
-        max_plies=6,
-        network=NetworkSettings(channels=4, layers=1),
-        player=Settings(determinisations=2, simulations=2, exploring=6),
-    )
+#: A training whose games are given to workers one by one.
+SINGLE = {"games": 4, "in_step": 1, "steps": 2, "matches": 1, "max_plies": 6, "taught": 1, "simulations": 2}
 
 
 def at_first(action: Callable[[], object]) -> Callable[[str], None]:
@@ -51,26 +32,13 @@ def at_first(action: Callable[[], object]) -> Callable[[str], None]:
     return listen
 
 
-def assert_same(ours: Path, theirs: Path) -> None:
-    """Assert that two trainings have the same logs, samples and weights."""
-    from gm_bots.recon_zero.checkpoint import load
-
-    assert (ours / "log.jsonl").read_text() == (theirs / "log.jsonl").read_text()
-    for file in (theirs / "samples").iterdir():
-        assert (ours / "samples" / file.name).read_bytes() == file.read_bytes()
-    (mine, extra), (other, expected) = load(ours / "latest.pt"), load(theirs / "latest.pt")
-    weights = other.network.state_dict()
-    assert all((tensor == weights[name]).all() for name, tensor in mine.network.state_dict().items())
-    assert extra == expected
-
-
 def test_training_with_processes_is_the_same_as_without(tmp_path: Path) -> None:
     from gm_bots.recon_zero.pipeline import Training
     from gm_bots.recon_zero.pool import Workers
 
-    alone = Training(tmp_path / "alone", tiny())
+    alone = Training(tmp_path / "alone", tiny(**SINGLE))
     with Workers(2) as workers:
-        several = Training(tmp_path / "several", tiny(), workers)
+        several = Training(tmp_path / "several", tiny(**SINGLE), workers)
         for training in (alone, several):
             for _ in range(2):
                 training.iterate()
@@ -90,12 +58,12 @@ def test_training_on_a_cluster_is_the_same_though_a_machine_is_lost(tmp_path: Pa
     try:
         lost, _ = (cluster.add_node(num_cpus=1, **store) for _ in range(2))
         with Workers(0, cluster.address) as workers:
-            training = Training(tmp_path / "broken", tiny(), workers)
+            training = Training(tmp_path / "broken", tiny(**SINGLE), workers)
             training.iterate(at_first(lambda: cluster.remove_node(lost, allow_graceful=False)))
             training.iterate()
     finally:
         cluster.shutdown()
-    alone = Training(tmp_path / "alone", tiny())
+    alone = Training(tmp_path / "alone", tiny(**SINGLE))
     for _ in range(2):
         alone.iterate()
     assert_same(tmp_path / "broken", tmp_path / "alone")
@@ -105,30 +73,33 @@ def test_training_on_a_cluster_is_the_same_though_a_machine_is_lost(tmp_path: Pa
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_the_training_and_the_same_command_resumes(end: signal.Signals, tmp_path: Path) -> None:
     """Two workers begin it, and it resumes without any."""
-    import torch
+    for name in ("broken", "whole"):
+        assert train(tmp_path / name, 1).exit_code == 0
+    broken = start(tmp_path / "broken", "--iterations", "1000", "--workers", "2")
+    assert broken.stdout is not None
+    first = broken.stdout.readline()
+    assert first.startswith("Iteration 2: "), broken.communicate()
+    if end == signal.SIGINT:
+        os.killpg(broken.pid, end)  # as a terminal does: to all of them
+    else:
+        broken.send_signal(end)
+    out, errors = broken.communicate()  # no worker has the pipes any more
+    done = 2 + len(out.splitlines())
+    command = f"gmd train recon-zero --out {tmp_path / 'broken'}"
+    line = f"Interrupted. {command} continues from iteration {done}, the last one finished."
+    assert (broken.returncode, errors.split()) == (130, line.split())
+    assert train(tmp_path / "broken", done + 1).exit_code == 0
+    assert train(tmp_path / "whole", done + 1).exit_code == 0
+    assert_same(tmp_path / "broken", tmp_path / "whole")
 
-    torch.set_num_threads(1)  # as the interrupted process; with another number, sums may be added in another order
-    command = [sys.executable, "-m", "gmd", "train", "recon-zero", "--out", str(tmp_path / "broken")]
-    broken = subprocess.Popen(
-        [*command, "--iterations", "1000", *OPTIONS, "--workers", "2"],
+
+def start(out: Path, *options: str) -> subprocess.Popen[str]:
+    """Start the command, in its own process group."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gmd", "train", "recon-zero", "--out", str(out), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
-    assert broken.stdout is not None
-    first = broken.stdout.readline()
-    assert first.startswith("Iteration 1: "), broken.communicate()
-    if end == signal.SIGINT:
-        os.killpg(broken.pid, end)  # as a terminal does: to all of them
-    else:
-        broken.send_signal(end)
-    out, errors = broken.communicate()  # no worker has the pipes any more
-    done = 1 + len(out.splitlines())
-    resumes = f"gmd train recon-zero --resume {tmp_path / 'broken'}"
-    line = f"Interrupted. {resumes} continues from iteration {done}, the last one finished."
-    assert (broken.returncode, errors.split()) == (130, line.split())
-    assert train(tmp_path / "broken", done + 1).exit_code == 0
-    assert train(tmp_path / "whole", done + 1).exit_code == 0
-    assert_same(tmp_path / "broken", tmp_path / "whole")

@@ -20,14 +20,13 @@ import torch
 from gm_arena.bot import BotFailed
 from gmd.version import VERSION as GMD_VERSION
 
-from .former import as_today, without_former
 from .lockstep.judging import Judge, Precision
 from .lockstep.network_judge import NetworkJudge
 from .network import Network, NetworkSettings
-from .training import Trainer, TrainingSettings
+from .training import Trainer
 
-#: The version of the file's contents, and of the meaning of planes and move numbers.
-VERSION = 1
+#: The version of the file's contents, and of the meaning of planes and move numbers; and of the network's layers.
+VERSION, FORM = 1, 2
 
 
 class BadCheckpoint(ValueError):
@@ -43,8 +42,8 @@ def save(path: Path, trainer: Trainer, extra: dict[str, Any] | None = None) -> N
     content = {
         "version": VERSION,
         "gmd": GMD_VERSION,
-        "network": asdict(network.settings),
-        "training": asdict(trainer.settings),
+        "network": {**asdict(network.settings), "form": FORM},
+        "learning_rate": trainer.learning_rate,
         "weights": network.state_dict(),
         "optimiser": optimiser.state_dict(),
         "step": trainer.step,
@@ -114,9 +113,7 @@ def load(path: Path, device: str = "cpu") -> tuple[Trainer, dict[str, Any]]:
     if "optimiser" not in content:
         raise BadCheckpoint(f"{path} is only a network for a bot to play with: no training can continue from it")
     with _of_this_shape(path):
-        network = Network(NetworkSettings(**as_today(content["network"]))).to(device)
-        trainer = Trainer(network, TrainingSettings(**without_former(content["training"])))
-        trainer.network.load_state_dict(content["weights"])
+        trainer = Trainer(_network_of(path, content).to(device), content["learning_rate"])
         trainer.optimiser.load_state_dict(content["optimiser"])
         trainer.step = content["step"]
         return trainer, content["extra"]
@@ -130,9 +127,16 @@ def load_network(path: Path) -> Network:
     """
     content = _read(path)
     with _of_this_shape(path):
-        network = Network(NetworkSettings(**as_today(content["network"])))
-        network.load_state_dict(content["weights"])
-        return network
+        return _network_of(path, content)
+
+
+def _network_of(path: Path, content: dict[str, Any]) -> Network:
+    settings = dict(content["network"])
+    if (form := settings.pop("form", 1)) != FORM:
+        raise BadCheckpoint(f"{path} has a network of form {form}, which gmd had until version 0.2: use that one")
+    network = Network(NetworkSettings(**settings))
+    network.load_state_dict(content["weights"])
+    return network
 
 
 def history(path: Path) -> dict[str, Any]:
@@ -167,6 +171,8 @@ def _of_this_shape(path: Path) -> Iterator[None]:
     """
     try:
         yield
+    except BadCheckpoint:
+        raise
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
         raise BadCheckpoint(f"{path} is not a checkpoint: {error}") from None
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,19 +18,18 @@ from gm_arena.bot import BotUnusable
 from gm_arena.command_line import read_ray
 from gm_arena.extras import how_to_install
 from gm_arena.pool import LOCAL
+from gm_bots.expectation.settings import MAX_DEPTH
 
 from .measure.smoke import smoke
-from .opponent_command import opponents
-from .training_options import options_of_a_plan
-from .training_progress import line_of, progress, status
 
 if TYPE_CHECKING:
     from .pipeline import Training
+    from .plan import Plan
     from .pool import Workers
-    from .request import Request
 
-
-DIRECTORY = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+#: The iterations of a training by default.
+ITERATIONS = 3
 
 
 @click.group()
@@ -41,21 +42,70 @@ def train() -> None:
 
 
 @train.command("recon-zero", short_help="Train recon-zero, or continue its training.")
-@click.option("--out", metavar="DIR", type=DIRECTORY, help="Directory of the training; a training in it is continued.")
 @click.option(
-    "--resume", metavar="DIR", type=DIRECTORY, help="Continue the training in this directory with its own settings."
+    "--out",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory of the training; one that is there is continued with its own settings.",
 )
 @click.option(
-    "--recipe",
-    metavar="shipped|RUN.json",
-    help="Take all settings from the record of a training, or from the one that makes the network that comes with gmd.",
+    "--iterations", type=click.IntRange(1), help=f"Iterations in total.  [default: {ITERATIONS}, or the training's]"
 )
+@click.option("--games", type=click.IntRange(1), default=240, show_default=True, help="Games in each iteration.")
 @click.option(
-    "--iterations",
+    "--simulations",
     type=click.IntRange(1),
-    help="Iterations in total.  [default: 8, or those of the training or recipe]",
+    default=40,
+    show_default=True,
+    help="Simulations of a search in each position.",
 )
-@options_of_a_plan
+@click.option(
+    "--steps", type=click.IntRange(1), default=1300, show_default=True, help="Training steps in each iteration."
+)
+@click.option(
+    "--learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=2e-3,
+    show_default=True,
+    help="Learning rate of the first step; it falls to a half in 1200 steps.",
+)
+@click.option("--channels", type=click.IntRange(1), default=64, show_default=True, help="Channels of the network.")
+@click.option("--layers", type=click.IntRange(1), default=7, show_default=True, help="Layers of the network.")
+@click.option(
+    "--teacher",
+    type=click.IntRange(0, MAX_DEPTH),
+    metavar="DEPTH",
+    default=1,
+    show_default=True,
+    help="Learn what Stockfish says of the positions, too, searching so many plies; 0 for no teacher.",
+)
+@click.option(
+    "--league",
+    type=click.FloatRange(0, 1),
+    default=0.12,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the games played against members of a league, not against itself.",
+)
+@click.option(
+    "--member",
+    "members",
+    multiple=True,
+    metavar="FILE.pt|BOT",
+    help="A member of the league beside its own earlier networks: a checkpoint, material, attacker, trout, or a bot of "
+    "gmd match; repeatable.  [default: material, attacker, trout]",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "float32", "bfloat16"]),
+    default="auto",
+    show_default=True,
+    help="Numbers that the network computes with; auto is the kind that is faster here.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed; the same one repeats the training."
+)
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -71,93 +121,105 @@ def train() -> None:
     metavar="[HOST:PORT|auto|local]",
     help="Run the workers in a Ray cluster that includes this machine; local, or no value, starts one here.",
 )
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Device of the training steps, and of games played in this process; auto is a GPU if there is one.",
-)
-def recon_zero(
-    out: Path | None,
-    resume: Path | None,
-    recipe: str | None,
-    iterations: int | None,
-    workers: int,
-    ray: str | None,
-    device: str,
-    **settings: Any,
-) -> None:
+def recon_zero(out: Path, iterations: int | None, workers: int, ray: str | None, **settings: Any) -> None:
     """\b
-    Example: gmd train recon-zero --out runs/first --iterations 10
+    Example: gmd train recon-zero --out runs/first --workers 2
 
-    Train the network of recon-zero. Each iteration plays games against itself, learns in steps, plays games against a
-    random mover, and writes a checkpoint. With --league some of the games are against others.
+    Train the network of recon-zero. Each iteration plays games against itself and against a league, learns in steps,
+    plays against a random mover, and writes a checkpoint. The defaults are those with which the network that comes with
+    gmd was trained; they need Stockfish.
 
-    DIR/latest.pt is the newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. --resume DIR
-    continues a training that was interrupted; with more --iterations it goes on. DIR/run.json has the settings and
-    versions, DIR/log.jsonl a line for each iteration; plots are drawn from it if matplotlib is installed.
-    DIR/results.csv has the columns of the notebook that recon-zero began with.
+    The same command continues a training that was interrupted; with more --iterations it goes on. DIR/latest.pt is the
+    newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. DIR/run.json has the settings and
+    versions, DIR/results.csv a row for each iteration; tensorboard --logdir DIR shows its curves.
     """
-    _need("numpy", "torch", *(["ray"] if ray is not None else []))
-    request = _request(out, resume, recipe, iterations, settings)
-    _need(*(["numba"] if request.plan.in_step else []))
-    for remark in request.remarks:
-        click.echo(remark, err=True)
-    from . import run_record
+    _need("numpy", "numba", "torch", "tensorboard", *(["ray"] if ray is not None else []))
     from .checkpoint import BadCheckpoint
-    from .devices import NoDevice, device_of, remark_on
+    from .devices import device, remark_on
     from .pipeline import Training
-    from .plan import BadTraining
+    from .plan import BadTraining, begin_session, check_played
     from .replay import BadSamples
     from .results import BadResults
 
+    try:
+        asked = _asked(out, settings)
+        check_played(asked.plan)
+    except (BadTraining, BotUnusable) as error:
+        raise click.UsageError(str(error)) from None
+    for remark in asked.remarks:
+        click.echo(remark, err=True)
+    on, iterations = device(), iterations or asked.iterations
+    if on == "cpu" and (slow := remark_on(asked.plan.precision)):
+        click.echo(slow, err=True)
     pool = _workers(workers, ray) if workers > 1 or ray is not None else None
     try:
-        on = device_of(device)
-        if slow := remark_on(request.plan.precision, on):
-            click.echo(slow, err=True)
-        training = Training(request.directory, request.plan, pool, on, files=request.files, start=request.start)
+        training = Training(out, asked.plan, pool, on, files=asked.files)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
-        run_record.begin_session(request.directory, request.plan, request.iterations, session)
-    except (BadCheckpoint, BadResults, BadSamples, BadTraining, BotUnusable, NoDevice, OSError) as error:
+        begin_session(out, asked.plan, iterations, session)
+    except (BadCheckpoint, BadResults, BadSamples, BadTraining, BotUnusable, OSError) as error:
         raise click.ClickException(str(error)) from None
-    _run(training, request.iterations, pool)
+    _run(training, iterations, pool)
 
 
-def _request(
-    out: Path | None, resume: Path | None, recipe: str | None, iterations: int | None, settings: dict[str, Any]
-) -> Request:
+@dataclass(frozen=True)
+class _Asked:
+    """A training to begin or to continue.
+
+    :ivar iterations: in total, unless the command line says otherwise.
+    :ivar files: the checkpoints of members that are new to the league, by name.
+    :ivar remarks: sentences about default members that are left out, and about versions that were others before.
+    """
+
+    plan: Plan
+    iterations: int
+    files: dict[str, Path] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def _asked(directory: Path, settings: dict[str, Any]) -> _Asked:
     """Return the training that the command line asks for.
 
-    :raises click.UsageError: the options contradict each other or a training.
+    :raises BadTraining: the directory has a training, and an option is not its own.
+    :raises BotUnusable: a member of the league cannot play.
     """
-    if (out is None) == (resume is None):
-        raise click.UsageError("give --out DIR for a new training, or --resume DIR to continue one")
-    from . import request
-    from .checkpoint import BadCheckpoint
-    from .plan import BadTraining, check_played
+    from .devices import best_precision
+    from .league.members import default, named
+    from .plan import Plan, check_same, differences, read_record
 
     context = click.get_current_context()
+    texts = settings.pop("members")
+    if settings["precision"] == "auto":
+        del settings["precision"]
+    if (known := read_record(directory)) is None:
+        league = named(texts) if texts else default() if settings["league"] else named([])
+        plan = Plan(precision=best_precision(), members=league.records).changed(settings)
+        return _Asked(plan, ITERATIONS, league.files, league.remarks)
     given = {
         name: value
         for name, value in settings.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    try:
-        if resume is not None:
-            if recipe is not None:
-                raise BadTraining("--recipe: a training continues with its own settings: leave it out")
-            asked = request.resumed(resume, given, iterations)
-        elif out is not None and recipe is not None:
-            asked = request.repeated(recipe, out, given, iterations)
-        else:
-            assert out is not None
-            asked = request.new(out, settings, iterations)
-        check_played(asked.plan)
-    except (BadCheckpoint, BadTraining, BotUnusable) as error:
-        raise click.UsageError(str(error)) from None
-    return asked
+    check_same(known.plan.changed(given), known.plan, directory)
+    joining, remark = named(texts), differences(known)
+    return _Asked(
+        _joined(known.plan, joining.records), known.iterations, joining.files, () if remark is None else (remark,)
+    )
+
+
+def _joined(plan: Plan, records: tuple[str, ...]) -> Plan:
+    """Return a plan with those members that are new to its league.
+
+    :raises BotUnusable: the league has another one of that name.
+    """
+    from .league.members import name_of
+
+    new = [record for record in records if record not in plan.members]
+    for record in new:
+        if name_of(record) in map(name_of, plan.members):
+            raise BotUnusable(f"--member {name_of(record)}: the league has another of that name: give NAME=FILE.pt")
+    if new and not plan.league:
+        raise BotUnusable("--member: the training has no league: begin another one with --league SHARE")
+    return replace(plan, members=(*plan.members, *new))
 
 
 def _need(*libraries: str) -> None:
@@ -172,7 +234,7 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
     try:
         with ExitStack() as stack:
             if pool is not None:
-                with status("Starting the workers"):
+                with _status("Starting the workers"):
                     stack.enter_context(pool)
             # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
@@ -191,44 +253,60 @@ def _workers(count: int, ray: str | None) -> Workers:
 
 
 def _iterate(training: Training, iterations: int) -> None:
-    draws = _can_draw()
     if training.iteration >= iterations:
-        click.echo(_has_them(training, iterations), err=True)
+        has = f"{training.iteration} iterations are finished, and {iterations} were asked for"
+        click.echo(f"{has}: give --iterations with a larger number to go on", err=True)
     while training.iteration < iterations:
-        with progress(training, f"Iteration {training.iteration + 1} of {iterations}") as tell:
+        with _progress(training, f"Iteration {training.iteration + 1} of {iterations}") as tell:
             done = training.iterate(tell)
-        click.echo(line_of(done))
-        if draws:
-            _draw_if_it_can_be(training.directory)
+        click.echo(_line_of(done))
     training.keep_network()
 
 
-train.add_command(opponents)
-train.add_command(smoke)
+def _how_to_go_on(training: Training) -> str:
+    if not training.iteration:
+        return "No iteration is finished: the same command starts again from the beginning."
+    command = f"gmd train recon-zero --out {training.directory}"
+    return f"{command} continues from iteration {training.iteration}, the last one finished."
 
 
-@train.command("plot", short_help="Plot a training's log.")
-@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def plot(directory: Path) -> None:
-    """\b
-    Example: gmd train plot runs/first
+def _line_of(done: dict[str, Any]) -> str:
+    """Return the line that a user sees of an iteration."""
+    from .results import scalars
 
-    Plot DIR/loss.png and DIR/win-rate.png from DIR/log.jsonl, the log of a training; and DIR/league.png, if it had a
-    league.
-    """
-    if not _can_draw():
-        raise SystemExit(1)
-    from .plots import BadLog, draw
+    losses = f"loss {done['policy_loss']:.3f} + {done['value_loss']:.3f}"
+    points = "".join(
+        f", {value:.0%} against {name.partition('/')[2]}" for name, value in scalars(done) if name.startswith("points/")
+    )
+    return f"Iteration {done['iteration']}: {done['samples']} samples, {losses}{points}"
 
-    try:
-        for path in draw(directory):
-            click.echo(path)
-    except (BadLog, OSError) as error:
-        raise click.ClickException(str(error)) from None
+
+@contextmanager
+def _status(text: str) -> Iterator[None]:
+    """Show a status on the terminal, if there is one, for what takes seconds."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+@contextmanager
+def _progress(training: Training, text: str) -> Iterator[Callable[[str], None]]:
+    """Show a bar on the terminal, if there is one, which advances with every game, step and match."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"), TimeElapsedColumn()
+    # A game takes some fifty times as long as a step: with these weights the bar moves evenly.
+    worth = {"game": 50, "match": 50, "step": 1}
+    plan = training.plan
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(text, total=50 * (plan.games + plan.matches) + plan.steps, doing="game")
+        yield lambda what: bar.update(task, advance=worth[what], doing=what)
 
 
 @train.command("network", short_help="Write only the network of a checkpoint.")
-@click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("checkpoint", type=FILE)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def network(checkpoint: Path, file: Path) -> None:
     """\b
@@ -251,31 +329,46 @@ def network(checkpoint: Path, file: Path) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def _can_draw() -> bool:
-    """Return whether matplotlib is installed; print a message if not."""
-    there = find_spec("matplotlib") is not None
-    if not there:
-        click.echo(f"no plots: matplotlib is not installed: {how_to_install('plot')}", err=True)
-    return there
+@train.command("opponents", short_help="Learn how opponents move, to weigh possible positions.")
+@click.argument("games", metavar="GAMES.pgn...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--held-out",
+    metavar="N",
+    type=click.IntRange(2),
+    default=4,
+    show_default=True,
+    help="Every Nth game of a player is not learnt from, but measured by.",
+)
+@click.option("--checkpoint", type=FILE, help="The network to ask.  [default: the one that comes with gmd]")
+@click.option(
+    "--out",
+    metavar="FILE.json",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the model, for recon-zero:opponents=FILE.json.",
+)
+def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, out: Path | None) -> None:
+    """\b
+    Example: gmd train opponents games.pgn --out opponents.json
 
+    Learn a kind of opponent from each player in GAMES of blind chess, as gmd match --variant rbc --pgn-out writes them.
 
-def _draw_if_it_can_be(directory: Path) -> None:
-    """Draw the plots; an error in writing them does not end the training."""
-    from .plots import draw
+    It prints how likely the model makes the true position to its opponent, before a sense and after it: the
+    mean logarithm in bits, in games that were not learnt from, beside that of equal weights.
+    recon-zero:opponents=FILE.json plays by a model.
+    """
+    _need("numpy", "numba", "torch")
+    from gm_recon.reading import BadHistory
+
+    from .checkpoint import BadCheckpoint
+    from .measure.opponent_report import learn_and_measure, table_of
 
     try:
-        draw(directory)
-    except OSError as error:
-        click.echo(f"no plots: {error}", err=True)
+        learnt = learn_and_measure(games, held_out, checkpoint, tell=lambda line: click.echo(line, err=True))
+        if out is not None:
+            out.write_text(learnt.model.as_json())
+    except (BadHistory, BadCheckpoint, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(table_of(learnt))
 
 
-def _how_to_go_on(training: Training) -> str:
-    if not training.iteration:
-        return "No iteration is finished: the same command starts again from the beginning."
-    command = f"gmd train recon-zero --resume {training.directory}"
-    return f"{command} continues from iteration {training.iteration}, the last one finished."
-
-
-def _has_them(training: Training, iterations: int) -> str:
-    done = f"{training.iteration} iterations are finished"
-    return f"{done}, and {iterations} were asked for: give --iterations with a larger number to go on"
+train.add_command(smoke)

@@ -18,22 +18,14 @@ SLOWER = 1.5
 _POSITIONS, _CHANNELS, _TIMES = 64, 64, 5
 
 
-class NoDevice(ValueError):
-    """The device is not available."""
+def device() -> str:
+    """Return PyTorch's name of the device of training steps: a GPU where there is one, and otherwise the processor."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def device_of(name: str) -> str:
-    """Return PyTorch's name of a device.
-
-    :param name: ``cpu``, ``cuda``, or ``auto`` for CUDA where there is a GPU and otherwise the CPU.
-    :raises NoDevice: the device is not available.
-    """
-    found = torch.cuda.is_available()
-    if name == "auto":
-        return "cuda" if found else "cpu"
-    if name == "cuda" and not found:
-        raise NoDevice(f"device: cuda: PyTorch {torch.__version__} finds no GPU here; give --device cpu, or auto")
-    return name
+def best_precision() -> Precision:
+    """Return the faster of the two kinds of numbers on this machine."""
+    return "bfloat16" if device() == "cuda" or bfloat16_factor() < 1 else "float32"
 
 
 def bfloat16_factor() -> float:
@@ -45,17 +37,9 @@ def bfloat16_factor() -> float:
     return _seconds(torch.bfloat16) / _seconds(torch.float32)
 
 
-def remark_on(precision: Precision, device: str = "cpu") -> str | None:
-    """Return a sentence for people whose processor is slow with a precision; None if it is not.
-
-    :param device: PyTorch's name of the device that computes.
-    """
-    return bfloat16_remark(bfloat16_factor()) if precision == "bfloat16" and device == "cpu" else None
-
-
-def bfloat16_remark(factor: float) -> str | None:
-    """Return the sentence, from :func:`bfloat16_factor`; None if that is not slow."""
-    if factor < SLOWER:
+def remark_on(precision: Precision) -> str | None:
+    """Return a sentence for people whose processor is slow with a precision; None if it is not."""
+    if precision != "bfloat16" or (factor := bfloat16_factor()) < SLOWER:
         return None
     return (
         f"--precision bfloat16: this processor takes {factor:.1f} times as long with such numbers as with float32, for "

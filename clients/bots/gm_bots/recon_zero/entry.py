@@ -12,7 +12,7 @@ from gm_arena.bot import BotUnusable
 from gm_arena.extras import how_to_install
 from gm_bots.options import number, only, whole
 
-from .shipped import shipped
+from .checkpoint_files import shipped
 
 if TYPE_CHECKING:
     from .bot import ReconZeroBots
@@ -33,27 +33,9 @@ MAX_WEIGHT = 1_000
 MAX_C_PUCT = 100
 
 #: Options that are numbers.
-NUMBERS = (
-    "simulations",
-    "determinisations",
-    "c_puct",
-    "movetime",
-    "seed",
-    "alarm",
-    "unseen",
-    "worth",
-    "searched",
-    "looks",
-)
-#: The numeric options that are also switches, and the value that turns each off.
-OFF = {"unseen": "0", "alarm": "0"}
-#: Options that are one of two words; the first is the default.
-WORDS = {
-    "belief": ("positions", "squares"),
-    "sensing": ("information", "entropy"),
-    "weights": ("moves", "equal"),
-    "search": ("together", "apart"),
-}
+NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "alarm", "unseen")
+#: The options that are also switches, and the value that turns each off.
+OFF = {"weights": "equal", "unseen": "0", "alarm": "0"}
 
 
 class LibraryMissing(BotUnusable):
@@ -118,7 +100,7 @@ def read(options: Mapping[str, str]) -> Given:
     :raises BotUnusable: an option is unknown, or its value is not allowed.
     :raises LibraryMissing: numpy or numba is not installed.
     """
-    only(NAME, options, "checkpoint", "opponents", *NUMBERS, *WORDS)
+    only(NAME, options, "checkpoint", "opponents", "weights", *NUMBERS)
     for library in ("numpy", "numba"):
         _need(library, "plays with")
     return Given(
@@ -134,33 +116,17 @@ def _settings(options: Mapping[str, str]) -> Settings:
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
-    worth = number(NAME, options, "worth", 0, MAX_WEIGHT)
+    if (weights := options.get("weights", plain.weights)) not in ("moves", "equal"):
+        raise BotUnusable(f"{NAME}: weights={weights} is not one of moves, equal")
     return Settings(
-        positions=_word(options, "belief") == "positions",
-        sensing="information" if _word(options, "sensing") == "information" else "entropy",
-        weights="moves" if _word(options, "weights") == "moves" else "equal",
+        weights="moves" if weights == "moves" else "equal",
         opponents=_opponents(options),
-        worth=plain.worth if worth is None else worth,
-        searched=whole(NAME, options, "searched", 2, MAX_POSITIONS) or plain.searched,
-        looks=whole(NAME, options, "looks", 1, MAX_SIMULATIONS) or plain.looks,
         alarm=plain.alarm if alarm is None else alarm,
         unseen=plain.unseen if unseen is None else unseen,
-        together=_word(options, "search") == "together",
         determinisations=whole(NAME, options, "determinisations", 1, MAX_POSITIONS) or plain.determinisations,
         simulations=whole(NAME, options, "simulations", 1, MAX_SIMULATIONS) or plain.simulations,
         c_puct=plain.c_puct if c_puct is None else c_puct,
     )
-
-
-def _word(options: Mapping[str, str], name: str) -> str:
-    """Return an option that is a word.
-
-    :raises BotUnusable: it is not one of the known words.
-    """
-    word = options.get(name, WORDS[name][0])
-    if word not in WORDS[name]:
-        raise BotUnusable(f"{NAME}: {name}={word} is not one of {', '.join(WORDS[name])}")
-    return word
 
 
 def _opponents(options: Mapping[str, str]) -> str | None:

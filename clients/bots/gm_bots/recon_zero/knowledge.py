@@ -1,38 +1,36 @@
-"""A player's knowledge in a game: the possible positions, and a belief.
+"""A player's knowledge in a game: the possible positions, and one guess for a game in which these were too many.
 
-Every possible position is kept (:mod:`.lockstep.weighted`), or a sample where there are too many. The belief of
-:mod:`.belief` is coarser, and never excludes the truth. The knowledge is that of the positions, mixed with a little of
-the belief where they are only a sample; it is the belief alone where no position is left, or where positions are not
-kept.
+Every possible position is kept (:mod:`.lockstep.weighted`), or a sample where there are too many. If the true one was
+dropped, none is left sooner or later; from then on the player knows one guess, as the bot ``minimax`` does.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 import chess
 import numpy as np
 from chess import Board, Color, Move, Square
 
-from gm_recon import Cell
+from gm_bots.minimax.guess import Guess
+from gm_env.positions import written
+from gm_recon import Cell, ReconBoard
 
-from . import belief as beliefs
+from .lockstep.candidates import Examined, examine
+from .lockstep.trees import Weights
 from .lockstep.weighted import CAP, Weighing, known_positions
-from .opponent_turn import opponent_moved
-from .positions import Channels, Weights, belief_of, channels_of
+from .sensing import Belief, belief_of, best_of, bits_of_senses, channels_of
 
-#: Positions examined, the likeliest; and at least, with little time. If there are no more, the belief is exact.
+#: Positions examined, the likeliest; and at least, with little time.
 LOOKED_AT, LEAST_LOOKED_AT = 1_000, 100
-#: The share of the belief that excludes nothing, where the positions are only a sample of the possible ones.
-CAUTION = 0.05
 
 
 class Knowledge:
     """The knowledge of a player. All events must be reported in the order in which they happen.
 
     :ivar color: the player's colour.
-    :ivar own: its own pieces.
     """
 
     def __init__(
@@ -40,63 +38,40 @@ class Knowledge:
         color: Color,
         fen: str = chess.STARTING_FEN,
         *,
-        positions: bool = True,
         cap: int = CAP,
         rng: random.Random | None = None,
         weighing: Weighing | None = None,
     ) -> None:
-        """:param positions: whether to keep possible positions, or only a belief.
+        """:param cap: the most positions that are kept.
         :param weighing: what positions weigh by; None if all weigh the same.
         :raises ValueError: the FEN cannot be read, or is not a start position.
         """
         self.color = color
-        self._known = known_positions(color, rng or random.Random(), weighing, fen, cap) if positions else None
-        board = Board(fen)
-        self._captured = 0
-        self._theirs = chess.popcount(board.occupied_co[not color])
-        self._belief = beliefs.certain(board, color)
-        self._drawn: tuple[list[Board], Channels, Weights] | None = None
+        self._known = known_positions(color, rng or random.Random(), weighing, fen, cap)
+        self._guess = Guess(Board(fen), color)
+        self._examined: Examined | None = None
         self._looked_at = LOOKED_AT
-        self.own = _pieces_of(board, color)
-
-    @property
-    def remaining(self) -> int:
-        """How many pieces the opponent has. It is known, since every capture is reported."""
-        return self._theirs - self._captured
 
     # --- What happens -------------------------------------------------------------------------------------------
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
-        self._drawn = None
-        if self._known is not None:
-            self._known.opponent_moved(capture)
-        opponent_moved(self._belief, self.own, self.color, capture)
-        if capture is not None:
-            self.own.remove_piece_at(capture)
-            self.own.castling_rights &= ~chess.BB_SQUARES[capture]
-        self.own.ep_square = None
-        self.own.fullmove_number += self.color  # Black has moved; python-chess counts the player's moves
-        self.own.turn = self.color
+        self._examined = None
+        self._known.opponent_moved(capture)
+        self._guess.opponent_moved(self._known.positions.own, capture)
 
     def saw(self, cells: Iterable[Cell]) -> None:
         """Record the result of the player's sense."""
         seen = list(cells)
-        self._drawn = None
-        if self._known is not None:
-            self._known.saw(seen)
-        beliefs.saw(self._belief, seen, self.color)
+        self._examined = None
+        self._known.saw(seen)
+        self._guess.saw(seen)
 
     def player_moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the player's move, after which the game goes on."""
-        self._drawn = None
-        if self._known is not None:
-            self._known.player_moved(requested, taken, capture)
-        beliefs.player_moved(self._belief, self.own, requested, taken, capture)
-        self._captured += capture is not None
-        self.own.turn = self.color
-        self.own.push(taken or Move.null())
-        self.own.clear_stack()
+        self._examined = None
+        self._known.player_moved(requested, taken, capture)
+        self._guess.moved(requested, taken, capture)
 
     def limit(self, cap: int, share: float = 1.0) -> None:
         """Keep at most so many positions from the next event on.
@@ -105,66 +80,51 @@ class Knowledge:
             weighed, but always some.
         """
         self._looked_at = max(LEAST_LOOKED_AT, int(share * LOOKED_AT))
-        if self._known is not None:
-            self._known.limit(cap, share)
+        self._known.limit(cap, share)
 
     # --- What is known ------------------------------------------------------------------------------------------
 
     @property
     def kept(self) -> int:
         """How many possible positions are kept."""
-        return 0 if self._known is None else len(self._known.positions)
+        return len(self._known.positions)
 
-    @property
-    def complete(self) -> bool:
-        """Whether every possible position is kept."""
-        return self._known is not None and self._known.positions.complete
+    def examined(self) -> Examined:
+        """Return possible positions: all, or the likeliest, as many as are examined; the guess if none is left."""
+        if self._examined is None:
+            rows, weights = self._known.likeliest(self._looked_at)
+            if len(rows):
+                self._examined = examine(rows, weights, *self._known.own_rows())
+            else:
+                state, numbers = written(ReconBoard.of(self._guess.board))
+                self._examined = Examined.of(state[None], numbers[None], np.ones(1))
+        return self._examined
 
-    def positions(self) -> Sequence[Board]:
-        """Return possible positions: all, or the likeliest, as many as are examined; none if none is kept."""
-        return self._look()[0]
+    def drawn(self, count: int, rng: random.Random) -> Examined:
+        """Return so many of the positions examined, drawn by how likely they are; all where there are no more."""
+        found = self.examined()
+        return found.chosen(np.array(draw(found.weights, count, rng), np.int64))
 
-    def channels(self) -> Channels:
-        """Return :meth:`positions` as an array."""
-        return self._look()[1]
+    def best_sense(self, squares: Collection[Square], alarm: float) -> Square:
+        """Return the square of which a sense has the most expected information; the guess's where that is all there is.
 
-    def weights(self) -> Weights:
-        """Return how likely each of :meth:`positions` is, as multiples of one another."""
-        return self._look()[2]
-
-    def belief(self, weights: Weights | None = None) -> beliefs.Belief:
-        """Return the belief about each square.
-
-        :param weights: the weight of each of :meth:`positions`; None for those that say how likely it is.
+        :param squares: those allowed.
+        :param alarm: the factor on the information about an attack on the player's king, which is added.
         """
-        weights = self.weights() if weights is None else weights
-        channels = self.channels()
-        if not len(channels):
-            return self._belief.copy()
-        found = belief_of(channels, weights)
-        if self._exact and np.all(weights > 0):
-            return found
-        return (1 - CAUTION) * found + CAUTION * self._belief
+        found, best = self.examined(), None
+        if self.kept:
+            bits = bits_of_senses(channels_of(found.states, self.color), found.weights, found.attacked, alarm)
+            best = best_of(bits, squares)
+        return self._guess.best_sense(squares) if best is None else best
 
-    @property
-    def _exact(self) -> bool:
-        return self._known is not None and self.complete and len(self._known.positions) <= self._looked_at
-
-    def _look(self) -> tuple[list[Board], Channels, Weights]:
-        if self._drawn is None:
-            boards, weights = list[Board](), np.empty(0)
-            if self._known is not None:
-                rows, weights = self._known.likeliest(self._looked_at)
-                boards = self._known.boards(rows)
-            self._drawn = boards, channels_of(boards, self.color), weights
-        return self._drawn
+    def belief(self) -> Belief:
+        """Return the probability of each piece of the opponent's on each square, by the positions examined."""
+        found = self.examined()
+        return belief_of(channels_of(found.states, self.color), found.weights)
 
 
-def _pieces_of(board: Board, color: Color) -> Board:
-    own = board.copy(stack=False)
-    own.castling_rights &= chess.BB_RANK_1 if color else chess.BB_RANK_8
-    for square in chess.scan_forward(board.occupied_co[not color]):
-        own.remove_piece_at(square)
-    if board.turn == color:
-        own.ep_square = None
-    return own
+def draw(weights: Weights, count: int, rng: random.Random) -> list[int]:
+    """Return so many different indexes, drawn by their weights; all where there are no more."""
+    # Each has the largest key in proportion to its weight (Efraimidis and Spirakis, in logarithms).
+    keys = [math.log(1 - rng.random()) / weight for weight in weights]
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:count]

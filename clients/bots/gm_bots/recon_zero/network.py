@@ -1,13 +1,15 @@
-"""The network: its output is a probability for each of the 20,480 moves, and a value.
+"""The network: its output is a probability for each of the 20,480 moves by from, to and promotion, and a value.
+
+The numbers of moves are those of :mod:`gm_env.actions`.
 
 The head for the moves has, for each source square, one number for each target square and each promotion, with the same
 weights on every square: with 48 channels 15 thousand numbers, where one matrix to all moves would have 42 million.
 
 The value is the sum of the pieces' values on their squares by the engine ``minimax``, and a learnt correction.
 
-A network of form 2 is also shown which squares are attacked (:mod:`.encoder`), which layers of 3 x 3 learn slowly, and
-judges pairs of squares: a move's number has the product of what it has learnt about its source and about its target
-added, which says whether a target is defended whatever the distance.
+It is shown which squares are attacked (:mod:`.lockstep.encoding`), which layers of 3 x 3 learn slowly, and judges pairs
+of squares: a move's number has the product of what it has learnt about its source and about its target added, which
+says whether a target is defended whatever the distance.
 """
 
 from __future__ import annotations
@@ -20,14 +22,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
+from gm_env.actions import FROM_TO_PROMOTIONS
 
-from .actions import ACTIONS, PASS
-from .encoder import ATTACKS, PLANES, Planes
-from .lockstep.encoding import with_attacks
+from .lockstep.encoding import ATTACKS, PLANES
 from .lockstep.judging import SCALE
 
 #: The moves from each source square: target squares, times promotions.
-_FROM_A_SQUARE = ACTIONS // 64
+FROM_A_SQUARE = FROM_TO_PROMOTIONS // 64
 #: The numbers that describe a square as a source, and as a target.
 _PAIRED = 32
 
@@ -37,28 +38,15 @@ class NetworkSettings:
     """The size of the network.
 
     :ivar channels: channels of the trunk.
-    :ivar layers: layers of the trunk, each a convolution of 3 x 3; the notebook has 2. In form 1 a move's probability
-        depends on squares at most this far from its source.
-    :ivar form: 1 as in gmd 0.2, or 2.
+    :ivar layers: layers of the trunk, each a convolution of 3 x 3; the notebook has 2.
     """
 
-    channels: int = 48
-    layers: int = 5
-    form: int = 2
-
-    @property
-    def shows_attacks(self) -> bool:
-        """Whether the network is shown the planes of attacks."""
-        return self.form == 2
-
-    @property
-    def planes(self) -> int:
-        """How many planes it is shown."""
-        return PLANES + ATTACKS if self.shows_attacks else PLANES
+    channels: int = 64
+    layers: int = 7
 
 
 class Network(nn.Module):
-    """Maps planes, (n, settings.planes, 8, 8), to logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
+    """Maps planes, (n, 27, 8, 8), to logits of shape (n, 20480), and values of shape (n,) from -1 to 1."""
 
     worth: Tensor
 
@@ -66,15 +54,14 @@ class Network(nn.Module):
         super().__init__()
         self.settings = settings
         channels = settings.channels
-        self.first = nn.Conv2d(settings.planes, channels, 3, padding=1)
+        self.first = nn.Conv2d(PLANES + ATTACKS, channels, 3, padding=1)
         self.rest = nn.ModuleList(nn.Conv2d(channels, channels, 3, padding=1) for _ in range(settings.layers - 1))
-        self.moves = nn.Conv2d(channels, _FROM_A_SQUARE, 1)
+        self.moves = nn.Conv2d(channels, FROM_A_SQUARE, 1)
         self.passing = nn.Linear(channels, 1)
-        self.pairs = nn.Conv2d(channels, 2 * _PAIRED, 1) if settings.form == 2 else None
-        squeezed, hidden = (32, 128) if settings.form == 2 else (16, 64)
-        self.value = nn.Conv2d(channels, squeezed, 1)
-        self.value_hidden = nn.Linear(squeezed * 64, hidden)
-        self.value_out = nn.Linear(hidden, 1)
+        self.pairs = nn.Conv2d(channels, 2 * _PAIRED, 1)
+        self.value = nn.Conv2d(channels, 32, 1)
+        self.value_hidden = nn.Linear(32 * 64, 128)
+        self.value_out = nn.Linear(128, 1)
         # A constant, not learnt: otherwise squares on which a piece seldom stands would get random values.
         self.register_buffer("worth", _worth())
         nn.init.zeros_(self.value_out.weight)
@@ -83,10 +70,6 @@ class Network(nn.Module):
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         trunk = self.trunk(planes)
         return self._logits(trunk), self.values(trunk, planes)
-
-    def shown(self, planes: Planes) -> Tensor:
-        """Return planes of the shape (n, 15, 8, 8) with those that it is shown besides, for :meth:`forward`."""
-        return torch.from_numpy(with_attacks(planes) if self.settings.shows_attacks else planes)
 
     def trunk(self, planes: Tensor) -> Tensor:
         """Return the channels of all squares, of shape (n, channels, 8, 8)."""
@@ -109,21 +92,17 @@ class Network(nn.Module):
         """
         squares = trunk.permute(0, 2, 3, 1).flatten(0, 2)[sources]
         logits = functional.linear(squares, self.moves.weight.flatten(1), self.moves.bias)
-        if self.pairs is not None:
-            from_here, to_there = self.pairs(trunk).flatten(2).chunk(2, dim=1)
-            from_here = from_here.transpose(1, 2).flatten(0, 1)[sources]
-            logits = _added(logits, torch.bmm(from_here[:, None], to_there[sources // 64]).squeeze(1))
+        from_here, to_there = self.pairs(trunk).flatten(2).chunk(2, dim=1)
+        from_here = from_here.transpose(1, 2).flatten(0, 1)[sources]
+        logits = _added(logits, torch.bmm(from_here[:, None], to_there[sources // 64]).squeeze(1))
         return logits, self.passing(trunk.mean(dim=(2, 3))).squeeze(1)
 
     def _logits(self, trunk: Tensor) -> Tensor:
         logits = self.moves(trunk).flatten(2).transpose(1, 2)  # by source square, then target and promotion
-        if self.pairs is not None:
-            from_here, to_there = self.pairs(trunk).flatten(2).chunk(2, dim=1)
-            logits = _added(logits, torch.bmm(from_here.transpose(1, 2), to_there))
-        logits = logits.flatten(1)
-        # A pass starts from no square: its number is one that no move from a1 has.
-        passing = self.passing(trunk.mean(dim=(2, 3)))
-        return torch.cat([passing, logits[:, PASS + 1 :]], dim=1)
+        from_here, to_there = self.pairs(trunk).flatten(2).chunk(2, dim=1)
+        logits = _added(logits, torch.bmm(from_here.transpose(1, 2), to_there)).flatten(1)
+        # A pass starts from no square: its number is 0, which no move from a1 has.
+        return torch.cat([self.passing(trunk.mean(dim=(2, 3))), logits[:, 1:]], dim=1)
 
 
 def _added(logits: Tensor, pairs: Tensor) -> Tensor:

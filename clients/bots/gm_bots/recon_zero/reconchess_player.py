@@ -20,7 +20,7 @@ from gm_bots.recon_zero.time_rules import TURN_SECONDS
 from gm_bots.turn_time import TurnsByReconchess
 
 if TYPE_CHECKING:
-    from gm_bots.recon_zero.belief import Belief
+    from gm_bots.recon_zero.sensing import Belief
 
 #: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_RECON_ZERO"

@@ -13,19 +13,16 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from .encoder import SHAPE, Planes
-
-Floats = NDArray[np.float32]
+from .lockstep.encoding import PLANES, Floats
 
 #: Moves kept of a sample; of more, the least visited are left out. Few positions have more.
 MOVES = 128
 
 #: The files, with the shape and the type of a sample's part in each.
 ARRAYS: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
-    "planes": (SHAPE, np.float32),
+    "planes": ((PLANES, 8, 8), np.float32),
     "moves": ((MOVES,), np.uint16),
     "shares": ((MOVES,), np.float32),
-    "outcome": ((), np.float32),
     "searched": ((), np.float32),
 }
 
@@ -38,14 +35,13 @@ class BadSamples(ValueError):
 class Sample:
     """One decision of a game.
 
-    :ivar visits: how often a move was visited, by its number.
-    :ivar outcome: how the game ended for the player: 1, 0 or -1.
-    :ivar searched: the value that the search gave the position.
+    :ivar planes: float32[15, 8, 8], the true position (:mod:`.lockstep.encoding`).
+    :ivar visits: how often a move was visited, by its number by from, to and promotion (:mod:`gm_env.actions`).
+    :ivar searched: the value that the search gave the position, from -1 to 1.
     """
 
-    planes: Planes
+    planes: Floats
     visits: dict[int, int]
-    outcome: float
     searched: float
 
 
@@ -60,7 +56,6 @@ class Batch:
     planes: Floats
     moves: NDArray[np.int64]
     shares: Floats
-    outcome: Floats
     searched: Floats
 
 
@@ -97,7 +92,7 @@ class Replay:
         at, arrays = self.added % self.capacity, self._arrays
         arrays["planes"][at] = sample.planes
         arrays["moves"][at], arrays["shares"][at] = moves, shares
-        arrays["outcome"][at], arrays["searched"][at] = sample.outcome, sample.searched
+        arrays["searched"][at] = sample.searched
         self.added += 1
 
     def draw(self, count: int, rng: np.random.Generator) -> Batch:
@@ -108,7 +103,7 @@ class Replay:
         chosen = rng.integers(len(self), size=count)
         taken = {name: np.asarray(array[chosen]) for name, array in self._arrays.items()}
         moves = taken["moves"].astype(np.int64)
-        return Batch(taken["planes"], moves, taken["shares"], taken["outcome"], taken["searched"])
+        return Batch(taken["planes"], moves, taken["shares"], taken["searched"])
 
     def flush(self) -> None:
         """Write all samples that were added to disk."""

@@ -1,4 +1,5 @@
-"""Results as CSV, with the columns of the notebook that ``recon-zero`` began with, for programs that read its file.
+"""Results of trainings: as CSV, with the columns of the notebook that ``recon-zero`` began with, for programs that read
+its file; and as TensorBoard's events.
 
 ``gmd train`` writes a row for each iteration. The games counted are those against a random mover, as in the notebook; a
 cell is empty where a number is unknown.
@@ -8,12 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .older import checkpoint_of
+from .checkpoint_files import checkpoint_of
 
 COLUMNS = (
     "timestamp", "iter", "buffer_size",
@@ -25,6 +26,8 @@ COLUMNS = (
 )  # fmt: skip
 
 FILE = "results.csv"
+#: The folder of TensorBoard's event files.
+EVENTS = "events"
 
 Row = dict[str, Any]
 
@@ -42,21 +45,20 @@ def row_of(plan: Mapping[str, Any], done: Mapping[str, Any]) -> Row:
     """Return the results of an iteration, without a timestamp and the checkpoint's path.
 
     :param plan: the training's plan, as a checkpoint has it; may be empty.
-    :param done: the iteration's line of the log; may lack fields that older versions did not write.
+    :param done: the results of the iteration; may lack fields that older versions did not write.
     """
-    player, training = plan.get("player", {}), plan.get("training", {})
-    policy, value, weight = done.get("policy_loss"), done.get("value_loss"), training.get("value_weight")
+    simulations = plan.get("player", {}).get("simulations")
     return {
         "iter": done.get("iteration"),
         "buffer_size": done.get("kept"),
-        "loss": None if None in (policy, value, weight) else policy + weight * value,
-        "loss_policy": policy,
-        "loss_value": value,
+        "loss": done.get("loss"),
+        "loss_policy": done.get("policy_loss"),
+        "loss_value": done.get("value_loss"),
         "eval_wins": done.get("won_against_random"),
         "eval_losses": done.get("lost_against_random"),
         "eval_draws": done.get("drawn_against_random"),
-        "sims_selfplay": player.get("simulations"),
-        "sims_eval": done.get("eval_simulations", player.get("simulations")),
+        "sims_selfplay": simulations,
+        "sims_eval": simulations,
         "games_per_iter": plan.get("games"),
         "train_steps_per_iter": plan.get("steps"),
         "batch_size": plan.get("batch"),
@@ -80,6 +82,25 @@ def write_training(directory: Path, plan: Mapping[str, Any], log: Sequence[Mappi
     partial = path.with_name(f"{FILE}.partial")
     partial.write_text(_text(rows, header=True), "utf-8")
     partial.replace(path)
+
+
+def add_events(directory: Path, done: Mapping[str, Any]) -> None:
+    """Write the results of an iteration as TensorBoard's events, in place of those of a try that was killed."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(str(directory / EVENTS), purge_step=done["iteration"]) as writer:
+        for name, value in scalars(done):
+            writer.add_scalar(name, value, done["iteration"])
+
+
+def scalars(done: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield what TensorBoard shows of an iteration: losses, samples, and points as shares of all."""
+    yield from ((f"loss/{name}", done[f"{name}_loss"]) for name in ("policy", "value"))
+    yield "samples", done["samples"]
+    met = {"random": [done[f"{end}_against_random"] for end in ("won", "drawn", "lost")], **done["league"]}
+    for name, (won, drawn, lost) in met.items():
+        if won + drawn + lost:
+            yield f"points/{name}", (won + drawn / 2) / (won + drawn + lost)
 
 
 def read(path: Path) -> list[dict[str, str]]:

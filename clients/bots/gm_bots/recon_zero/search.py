@@ -3,10 +3,8 @@
 Each position has a tree of its own, in which both sides see everything (:mod:`.lockstep.trees`). The rules are those of
 blind chess: there is no check, a move may leave its own king to be captured, and capturing the other king wins.
 
-The player does not know which position is the true one, so it cannot choose another move in each. ``together``
-respects that: a simulation tries one move in all positions, and the move's value is its average over them. Without it,
-each tree is searched as if its position were known to be true, and the visits are added up: a vote, in which a move
-that captures the king in one position has all the votes of that one, however bad it is in all others.
+The player does not know which position is the true one, so it cannot choose another move in each. So a simulation tries
+one move in all positions, and the move's value is its average over them.
 
 Attacks are not reported in blind chess. So a side that is attacked in a tree, though it sees everything there, loses
 its king with the probability ``unseen``, and continues with the rest. That gives a value to attacking a king where
@@ -23,13 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from chess import Move
-from numpy.typing import NDArray
+from chess import Color, Move
 
 from gm_env.actions import action_of
-from gm_env.positions import written
-from gm_recon import ReconBoard
 
+from .lockstep.candidates import Examined
 from .lockstep.forest import Forest
 
 
@@ -59,16 +55,16 @@ class Found:
 class Search:
     """A search from positions that may be true. Simulations are added with :meth:`deepen`."""
 
-    def __init__(self, forest: Forest, positions: Sequence[ReconBoard], moves: Sequence[Move | None]) -> None:
+    def __init__(self, forest: Forest, positions: Examined, moves: Sequence[Move | None], color: Color) -> None:
         """:param forest: searches them; another search with it ends this one.
         :param positions: at least one; the player is to move in each.
         :param moves: the moves that may be requested by the player's knowledge; None is a pass.
+        :param color: the player's.
         """
-        self._forest, self._count = forest, len(positions)
+        self._forest, self._count = forest, len(positions.states)
         # A pawn's capture on the last rank without a piece, and one with a queen, are one request.
-        self._moves = {action_of(move, positions[0].turn): move for move in moves}
-        states, numbers = (np.array(part) for part in zip(*map(written, positions), strict=True))
-        forest.begin(states, numbers, np.array([len(positions)]))
+        self._moves = {action_of(move, color): move for move in moves}
+        forest.begin(positions.states, positions.numbers, np.array([self._count]))
 
     def deepen(self, simulations: int) -> None:
         """Visit so many more positions in each tree."""
@@ -89,10 +85,3 @@ class Search:
         """Return whether the best move stays the best, however so many more simulations end; or is a certain win."""
         found = self.found()
         return found.values[found.best()] >= 1 or found.lead() > simulations * self._count
-
-    def by_position(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Return the values of the moves in each position and their visits: (positions, moves), in the moves' order.
-
-        The moves are those that come to something in some position. The value of one without visits is 0.
-        """
-        return self._forest.values_of(0)

@@ -1,67 +1,62 @@
-"""The choice of a sense: where the belief is least certain, or where most is learnt about the true position.
+"""The choice of a sense: where most is learnt about the true position.
 
 The most important thing to learn is whether the own king is attacked: a player who misses that loses the game. But it
 is at most one bit, and seldom uncertain, so that some corner without importance always has more to learn. So a sense's
 information about an attack is added again, times ``alarm``.
-
-Information is worth what it changes. So the positions may be searched before the sense, too: what a sense is worth is
-the value of the best move after each of its results, by their probabilities. The move that is best now has a share in
-every result: a sense that changes no move is worth nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
+import chess
 import numpy as np
-from chess import Board, Color, Square
+from chess import Color, Square
 from numpy.typing import NDArray
 
-from .belief import Belief
-from .positions import Attacked, Channels, Weights, windows
+from gm_env.kernels.rules import Words
 
-#: The positions whose weight the mean over all has: see :func:`values_of_senses`.
-DOUBT = 2.0
+from .lockstep.candidates import Attacked, pieces_on
+from .lockstep.trees import Weights
+
+#: The probabilities of the opponent's pieces, shape (7, 8, 8): a channel for each kind from pawn to king and one for
+#: none of these, rank, and file of the true board. Every square sums to 1.
+Belief = NDArray[np.float64]
+#: For each position and square, a channel of the belief: (positions, 64).
+Channels = NDArray[np.uint8]
+
+CHANNELS = 7
+#: The channel of a square without a piece of the opponent's.
+EMPTY = 6
 
 
-def entropy_sense(belief: Belief, squares: Iterable[Square]) -> Square:
-    """Return the square whose window has the greatest sum of its squares' entropies; the first of several.
+def channels_of(states: Words, color: Color) -> Channels:
+    """Return the opponent's piece on each square of the true board, in each of the positions.
 
-    An uncertainty counts once for each square that it affects: a piece on one of two squares, both within the window,
-    counts twice.
+    :param states: the positions as in :mod:`gm_env`, the player to move.
     """
-    chances = np.where(belief > 0, belief, 1)
-    entropies = -(belief * np.log2(chances)).sum(axis=0)
-    return max(squares, key=lambda square: _window_sum(entropies, square))
+    seen = ((pieces_on(states) + EMPTY) % CHANNELS).astype(np.uint8).reshape(-1, 8, 8)
+    return (seen if color else seen[:, ::-1]).reshape(-1, 64)
 
 
-def _window_sum(entropies: NDArray[np.float64], square: Square) -> float:
-    rank, file = divmod(square, 8)
-    return float(entropies[max(0, rank - 1) : rank + 2, max(0, file - 1) : file + 2].sum())
+def belief_of(channels: Channels, weights: Weights) -> Belief:
+    """Return how often each square holds which piece, over at least one position."""
+    shares = weights / weights.sum()
+    belief = np.stack([shares @ (channels == channel) for channel in range(CHANNELS)])
+    belief /= belief.sum(axis=0)
+    return belief.reshape(CHANNELS, 8, 8)
 
 
-def attacked_in(boards: Sequence[Board], color: Color) -> Attacked:
-    """Return in which positions the opponent attacks the player's king."""
-    return np.array([_is_attacked(board, color) for board in boards], bool)
-
-
-def _is_attacked(board: Board, color: Color) -> bool:
-    king = board.king(color)
-    return king is not None and board.is_attacked_by(not color, king)
-
-
-def bits_of_senses(
-    channels: Channels, weights: Weights | None = None, attacked: Attacked | None = None, alarm: float = 0.0
-) -> dict[Square, float]:
-    """Return the expected information of a sense of each square with a whole window; nothing without positions.
+def bits_of_senses(channels: Channels, weights: Weights, attacked: Attacked, alarm: float) -> dict[Square, float]:
+    """Return the expected information of a sense of each square with a whole window, over at least one position.
 
     A window clipped at an edge shows nothing that a whole one does not show.
 
     :param attacked: in which of the positions the player's king is attacked.
     :param alarm: the factor on the information about an attack, which is added to the information in general.
     """
-    expected = information(channels, weights) if len(channels) else {}
-    if alarm and attacked is not None and 0 < attacked.sum() < len(attacked):
+    expected = information(channels, weights)
+    if alarm and 0 < attacked.sum() < len(attacked):
         of_attacks = information_of(attacked, channels, weights)
         expected = {square: bits + alarm * of_attacks[square] for square, bits in expected.items()}
     return expected
@@ -72,55 +67,34 @@ def best_of(senses: Mapping[Square, float], squares: Iterable[Square]) -> Square
     return max((square for square in squares if square in senses), key=senses.__getitem__, default=None)
 
 
-def values_of_senses(
-    channels: Channels, weights: Weights, values: NDArray[np.float64], doubt: float = DOUBT
-) -> dict[Square, float]:
-    """Return what the player may expect after a sense of each square: the mean value of the move that is best then.
-
-    :param channels: the positions.
-    :param weights: the weight of each.
-    :param values: (positions, moves), the value of each move in each position.
-    :param doubt: how many positions' weight the mean over all positions has in the mean over those that a sense leaves.
-        The values come from short searches: of few positions, the best move's would be too good.
-    """
-    shares = _shares(channels, weights)
-    weighed = shares[:, None] * values
-    prior = doubt / len(shares)
-    found = {}
-    for square, shown in windows(channels).items():
-        _, which = np.unique(shown, return_inverse=True)
-        chances = np.bincount(which, weights=shares)
-        sums = np.zeros((len(chances), values.shape[1]))
-        np.add.at(sums, which, weighed)
-        means = (sums + prior * weighed.sum(axis=0)) / (chances + prior)[:, None]
-        found[square] = float((chances * means.max(axis=1)).sum())
-    return found
-
-
-def information(channels: Channels, weights: Weights | None = None) -> dict[Square, float]:
+def information(channels: Channels, weights: Weights) -> dict[Square, float]:
     """Return the expected information of a sense of each square with a whole window, in bits.
 
     A sense shows the truth, so its expected information is the entropy of its possible results.
     """
-    shares = _shares(channels, weights)
-    return {square: _entropy(shown, shares) for square, shown in windows(channels).items()}
+    shares = weights / weights.sum()
+    return {square: _entropy(shown, shares) for square, shown in _windows(channels).items()}
 
 
-def information_of(what: Attacked, channels: Channels, weights: Weights | None = None) -> dict[Square, float]:
+def information_of(what: Attacked, channels: Channels, weights: Weights) -> dict[Square, float]:
     """Return a sense's expected information about one fact, true in some positions and false in others: at most a bit.
 
     :param what: in which positions the fact is true.
     """
-    shares = _shares(channels, weights)
+    shares = weights / weights.sum()
     whole = _entropy(what, shares)
     return {
         square: whole + _entropy(shown, shares) - _entropy(2 * shown + what, shares)
-        for square, shown in windows(channels).items()
+        for square, shown in _windows(channels).items()
     }
 
 
-def _shares(channels: Channels, weights: Weights | None) -> Weights:
-    return np.full(len(channels), 1 / len(channels)) if weights is None else weights / weights.sum()
+def _windows(channels: Channels) -> dict[Square, NDArray[np.int64]]:
+    """Return the result of a sense of each square with a whole window, as a number for each position."""
+    grid = channels.reshape(-1, 8, 8).astype(np.int64)
+    rows = (grid[:, :, :-2] * CHANNELS + grid[:, :, 1:-1]) * CHANNELS + grid[:, :, 2:]
+    shown = (rows[:, :-2] * CHANNELS**3 + rows[:, 1:-1]) * CHANNELS**3 + rows[:, 2:]
+    return {chess.square(file + 1, rank + 1): shown[:, rank, file] for rank in range(6) for file in range(6)}
 
 
 def _entropy(shown: NDArray[np.int64] | Attacked, shares: Weights) -> float:

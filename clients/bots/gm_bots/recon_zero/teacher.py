@@ -1,4 +1,4 @@
-"""Stockfish as a teacher: what it says of true positions, instead of what the player's own search found.
+"""Stockfish as a teacher: what it says of true positions, besides what the player's own search found.
 
 The search asks the network about positions in which both sides see everything, as chess engines do. A search of a
 hundred simulations knows little of them that the network did not tell it, so a network that learns from its own
@@ -17,16 +17,21 @@ from dataclasses import dataclass
 from types import TracebackType
 
 import chess
+import numpy as np
 from chess import Board, Move
 
 from gm_arena.bot import BotFailed, BotUnusable
 from gm_arena.stockfish import VARIABLE, stockfish
 from gm_bots.expectation.engine import Stockfish
+from gm_env.actions import FROM_TO_BY_PLANES, action_of
+from gm_env.positions import written
+from gm_recon import ReconBoard
 
-from .actions import index_of
-from .belief import certain
-from .encoder import LATE, Planes, encode
+from .lockstep.encoding import LATE, Floats, encode_all
 from .replay import MOVES, Sample
+
+#: The positions that it is asked about after each one of a game, each by a move from the one before.
+FOLLOWED = 8
 
 #: The hundredths of a pawn that are worth three quarters of a game. It is less than
 #: :data:`.lockstep.judging.SCALE`, which holds for material alone: an engine's score includes what happens next.
@@ -51,29 +56,20 @@ class Teaching:
     """What a teacher is to say of games, which can be sent to another process.
 
     :ivar depth: the depth of its searches, in plies.
-    :ivar followed: see :class:`Teacher`.
     :ivar seed: see :class:`Teacher`.
-    :ivar own_searches: whether the decisions themselves are learnt, too.
     """
 
     depth: int
-    followed: int
     seed: str
-    own_searches: bool = False
 
     def lessons(self, games: Sequence[Sequence[Sample]]) -> list[list[Sample]]:
-        """Return what there is to learn from the decisions of each game.
+        """Return what there is to learn from the decisions of each game: these, and what the teacher says.
 
         :raises BotUnusable: Stockfish is not installed, or cannot be started.
         :raises BotFailed: it has ended.
         """
-        with Teacher(self.depth, self.followed, self.seed) as teacher:
-            return [[lesson for sample in game for lesson in self._lessons(teacher, sample)] for game in games]
-
-    def _lessons(self, teacher: Teacher, sample: Sample) -> Iterator[Sample]:
-        if self.own_searches:
-            yield sample
-        yield from teacher.lessons(sample)
+        with Teacher(self.depth, self.seed) as teacher:
+            return [[each for sample in game for each in (sample, *teacher.lessons(sample))] for game in games]
 
 
 class Teacher:
@@ -82,21 +78,20 @@ class Teacher:
     The same samples in the same order have the same lessons, by one version of Stockfish.
     """
 
-    def __init__(self, depth: int, followed: int, seed: str) -> None:
+    def __init__(self, depth: int, seed: str) -> None:
         """Start the program.
 
         :param depth: the depth of its searches, in plies.
-        :param followed: the positions to ask about after each one given, each by a move from the one before.
-        :param seed: of the moves that lead to these.
+        :param seed: of the moves that lead to other positions.
         :raises BotUnusable: Stockfish is not installed, or cannot be started.
         """
         path = stockfish()
         if path is None:
             raise BotUnusable(
-                "--teacher asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
-                f"{VARIABLE} to the path of the program"
+                "--teacher asks Stockfish, which was not found: install it (on Debian: apt install stockfish), set "
+                f"{VARIABLE} to the path of the program, or give --teacher 0"
             )
-        self._depth, self._followed, self._rng = depth, followed, random.Random(seed)
+        self._depth, self._rng = depth, random.Random(seed)
         try:
             self._engine = Stockfish(path)
         except BotFailed as error:
@@ -120,11 +115,11 @@ class Teacher:
         :raises BotFailed: the program has ended.
         """
         board = shown(sample.planes)
-        for follows in range(1 + self._followed):
+        for _ in range(1 + FOLLOWED):
             scores = self._scores(board)
             if not scores:
                 return
-            yield lesson(board, scores, sample.outcome if follows % 2 == 0 else -sample.outcome)
+            yield lesson(board, scores)
             board.push(self._drawn(board, scores))
 
     def _scores(self, board: Board) -> Scores:
@@ -147,24 +142,33 @@ class Teacher:
         return self._rng.choice(moves)
 
 
-def lesson(board: Board, scores: Scores, outcome: float) -> Sample:
-    """Return what there is to learn from an engine's scores of a position.
-
-    :param scores: the best first; at least one.
-    :param outcome: how the game ended for the side to move.
-    """
+def lesson(board: Board, scores: Scores) -> Sample:
+    """Return what there is to learn from an engine's scores of a position, at least one, the best first."""
     values = [math.tanh(score / SCALE) for _, score in scores[:MOVES]]
     weights = [math.exp((value - values[0]) / TEMPERATURE) for value in values]
     total = sum(weights)
     shares = {
-        index_of(move, board.turn): round(WHOLE * weight / total)
+        _number_of(move, board): round(WHOLE * weight / total)
         for (move, _), weight in zip(scores, weights, strict=False)
     }
-    return Sample(encode(board, board.turn, certain(board, board.turn)), shares, outcome, values[0])
+    return Sample(planes_of(board), shares, values[0])
 
 
-def shown(planes: Planes) -> Board:
-    """Return the position of a sample as its side to move sees it, which is then White: the inverse of ``encode``.
+def _number_of(move: Move, board: Board) -> int:
+    """Return a move's number by from, to and promotion."""
+    is_pawn = int(board.piece_type_at(move.from_square) == chess.PAWN)
+    return int(FROM_TO_BY_PLANES[is_pawn, action_of(move, board.turn)])
+
+
+def planes_of(board: Board) -> Floats:
+    """Return the planes of a position, (15, 8, 8)."""
+    state, numbers = written(ReconBoard.of(board))
+    planes: Floats = encode_all(np.array([state]), np.array([numbers]))[0]
+    return planes
+
+
+def shown(planes: Floats) -> Board:
+    """Return the position of a sample as its side to move sees it, which is then White: the inverse of `planes_of`.
 
     The planes do not have the rights to castle. A king and a rook on their first squares have them.
     """

@@ -6,18 +6,21 @@ them from its cache, in less than one.
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import chess
+from chess import Color
+
+from gm_recon import ReconGame
 
 from .lockstep.judging import Judge, count_material
-from .player import STEP, Settings
-from .self_play import play_random
+from .player import STEP, Player, Settings
 
 #: Half-moves of each game: enough for captures by both sides.
 PLIES = 16
 #: The settings with which a player does all that any player does, and little of it.
-BRIEF = Settings(simulations=STEP, determinisations=2, worth=1.0, searched=2, looks=STEP)
+BRIEF = Settings(simulations=STEP, determinisations=2)
 
 #: The kinds of evaluators that this process has played with: piece values, or a network.
 _played_with = set[type]()
@@ -39,7 +42,7 @@ def ready_judge(checkpoint: Path | None) -> Judge:
 
 
 def warm_up(judge: Judge) -> None:
-    """Play a little with either colour, against random moves, so that everything is loaded and compiled.
+    """Play a little with either colour, so that everything is loaded and compiled.
 
     A process does so once with each kind of evaluator.
     """
@@ -47,3 +50,20 @@ def warm_up(judge: Judge) -> None:
         for color in chess.COLORS:
             play_random(judge, BRIEF, "warm-up", color, PLIES)
         _played_with.add(type(judge))
+
+
+def play_random(judge: Judge, settings: Settings, seed: str, color: Color, plies: int) -> None:
+    """Play so many half-moves of a game as a colour, against moves at random."""
+    game, rng = ReconGame(), random.Random(f"{seed} random")
+    player = Player(color, judge, settings, random.Random(f"{seed} player"))
+    while not game.is_over() and game.ply < plies:
+        if game.turn != color:
+            game.sense(None)
+            game.move(rng.choice([*game.move_actions(), None]))
+            continue
+        if game.ply:
+            player.opponent_moved(game.opponent_capture)
+        player.saw(game.sense(player.choose_sense(game.sense_actions())))
+        outcome = game.move(player.choose_move(game.move_actions()))
+        if not game.is_over():
+            player.moved(*outcome)

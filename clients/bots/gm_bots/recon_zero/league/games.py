@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from chess import Color
 from numpy.typing import NDArray
 
 from gm_arena.endings import reason_words
@@ -17,15 +20,46 @@ from gm_env.kernels.layout import DRAWS, NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
 from gm_recon import History, WinReason
 
-from ..lockstep.games import Games
+from ..lockstep.games import Games, Side
 from ..lockstep.judging import Judge
-from ..lockstep.seats import Side
 from ..player import Settings
-from .fixtures import Fixture, Met, Rival
-from .programs import Program
+from ..replay import Sample
+from .members import Program
 
+#: A member as it plays: the same bot with another network or none, or another program.
+Rival: TypeAlias = Judge | Program
 #: The endings of games that are drawn here, and would go on elsewhere.
 TOO_LONG, LOST_TRACK = "too long", "lost track"
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A game to be played.
+
+    :ivar color: the learner's.
+    :ivar member: the name of its opponent.
+    """
+
+    seed: str
+    color: Color
+    member: str
+
+
+@dataclass(frozen=True)
+class Met:
+    """A game that was played.
+
+    :ivar outcome: how it ended for the learner: 1, 0 or -1.
+    :ivar ending: why it ended, in words.
+    :ivar last: the position at its end and the number of half-moves, which tell different games apart.
+    :ivar samples: the learner's decisions.
+    """
+
+    member: str
+    outcome: float
+    ending: str
+    last: bytes
+    samples: list[Sample]
 
 
 def play_league(
@@ -43,7 +77,6 @@ def play_league(
     :param judge: the learner's.
     :param rivals: the members, by name.
     :param settings: of the learner, and of members that are the same bot; see :func:`..lockstep.games.play_together`.
-    :raises ValueError: a setting is not played in step.
     :raises BotUnusable: a program is not installed here.
     """
     met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
@@ -179,7 +212,7 @@ class _MixedGames(Games):
         for game, fixture in enumerate(self._fixtures):
             winner = fixture.color if game in self._given_up else int(self._batch.winners[game])
             outcome = 0.0 if winner == NONE else 1.0 if winner == fixture.color else -1.0
-            samples = self.samples_of(game, winner, fixture.color)
+            samples = self.samples_of(game, fixture.color)
             found.append(Met(fixture.member, outcome, self._ending(game), self._last(game), samples))
         return found
 

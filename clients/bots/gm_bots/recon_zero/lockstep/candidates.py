@@ -1,11 +1,12 @@
 """Kernels of the positions that may be true: as a search takes them, and what each sense would tell.
 
-They do for arrays what :mod:`..sensing` does for boards, which explains it.
+What a sense would tell is computed as by :mod:`..sensing`, which explains it, for many games in step.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,12 @@ from gm_env.kernels.jit import lowest, mirrored
 from gm_env.kernels.layout import CASTLING, COLOR, EN_PASSANT, FULLMOVES, KING, NONE, NUMBERS, OPPONENT, STATE
 from gm_env.kernels.rules import ONE, ZERO, Numbers, U, Words
 
-from ..positions import Weights
 from .attacks import attackers_of_own
 from .compiled import kernel
+from .trees import Weights
+
+#: For each position, whether the player's king is attacked.
+Attacked = NDArray[np.bool_]
 
 _RANK_1 = U(0xFF)
 _A8, _H8 = ONE << U(56), ONE << U(63)
@@ -30,6 +34,34 @@ _INNER = np.array([8 * rank + file for rank in range(1, 7) for file in range(1, 
 #: The results of a sense by channel; and a multiplier that spreads them over the table.
 _CHANNELS = 7
 _SPREAD = U(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Positions that may be true, with their weights and whether the player's king is attacked there."""
+
+    states: Words
+    numbers: Numbers
+    weights: Weights
+    attacked: Attacked
+
+    @classmethod
+    def of(cls, states: Words, numbers: Numbers, weights: Weights) -> Examined:
+        """Return positions as in :mod:`gm_env`, the player to move."""
+        attacked = np.empty(len(states), np.bool_)
+        find_attacked(states, attacked)
+        return cls(states, numbers, weights, attacked)
+
+    def chosen(self, which: NDArray[np.int64]) -> Examined:
+        """Return some of the positions."""
+        return Examined(self.states[which], self.numbers[which], self.weights[which], self.attacked[which])
+
+
+def examine(rows: Words, weights: Weights, own_state: NDArray[np.uint64], own_numbers: NDArray[np.int32]) -> Examined:
+    """Return positions of rows; the other parameters are those of :func:`lay_out`."""
+    states, numbers = np.empty((len(rows), STATE), np.uint64), np.empty((len(rows), NUMBERS), np.int32)
+    lay_out(rows, own_state, own_numbers, states, numbers)
+    return Examined.of(states, numbers, weights)
 
 
 @kernel
@@ -62,7 +94,7 @@ def lay_out(rows: Words, own_state: Words, own_numbers: Numbers, states: Words, 
 
 
 @kernel
-def find_attacked(states: Words, attacked: NDArray[np.bool_]) -> None:
+def find_attacked(states: Words, attacked: Attacked) -> None:
     """Write for each position whether the opponent attacks the player's king."""
     for each in range(states.shape[0]):
         king = states[each, KING]
@@ -83,9 +115,7 @@ def pieces_on(states: Words) -> NDArray[np.int64]:
 
 
 @kernel
-def value_senses(
-    states: Words, weights: Weights, attacked: NDArray[np.bool_], alarm: float, values: NDArray[np.float64]
-) -> int:
+def value_senses(states: Words, weights: Weights, attacked: Attacked, alarm: float, values: NDArray[np.float64]) -> int:
     """Write what each sense with a whole window is worth, in bits; return the square of the best, the first of several.
 
     :param values: (64,); other squares get -1.
@@ -114,7 +144,7 @@ def value_senses(
 def _sense(
     channels: NDArray[np.int64],
     weights: Weights,
-    attacked: NDArray[np.bool_],
+    attacked: Attacked,
     square: int,
     keys: NDArray[np.int64],
     sums: NDArray[np.float64],

@@ -1,4 +1,17 @@
-"""The network's input for many positions at once: see :mod:`..encoder`."""
+"""The network's input: planes of 8 x 8 squares, as the player sees the board, its own first rank first.
+
+| planes | what |
+|---|---|
+| 0 to 5 | the player's own pawns, knights, bishops, rooks, queens and king: 1 where one stands |
+| 6 to 12 | the same for the opponent, and squares without its pieces |
+| 13 | 1, as the player is to move |
+| 14 | twice the number of the move, divided by 200; at most 1 |
+| 15 to 20 | for each kind of the player's pieces, half the number of those that attack a square |
+| 21 to 26 | the same for the opponent's |
+
+For Black the board is mirrored, a1 to a8, so that what a network learns as White holds for Black, too. The last twelve
+follow from the others, and samples are kept without them.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +22,18 @@ from gm_env.kernels.jit import lowest
 from gm_env.kernels.layout import FULLMOVES, OPPONENT
 from gm_env.kernels.rules import ONE, Numbers, Words, pieces_of
 
-from ..encoder import AN_ATTACK, ATTACKS, LATE, PLANES
 from .attacks import attacked_by
 from .compiled import kernel
 from .trees import Indexes
 
 Floats = NDArray[np.float32]
+
+#: The planes of a sample, and those of the attacks.
+PLANES, ATTACKS = 15, 12
+#: What a plane of attacks has for each piece that attacks a square.
+AN_ATTACK = 0.5
+#: The half-moves at which the plane of the move number is 1. Most games of blind chess end sooner.
+LATE = 200
 
 
 def encode_all(states: Words, numbers: Numbers) -> Floats:

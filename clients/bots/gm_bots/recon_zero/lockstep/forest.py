@@ -53,13 +53,12 @@ class Forest:
     Its arrays are kept and used again by the next search.
     """
 
-    def __init__(self, judge: Judge, c_puct: float = C_PUCT, *, together: bool = True, unseen: float = 0.0) -> None:
+    def __init__(self, judge: Judge, c_puct: float = C_PUCT, *, unseen: float = 0.0) -> None:
         """:param judge: evaluates the positions.
         :param c_puct: the weight of a move's probability relative to its results.
-        :param together: whether a simulation tries one first move in all positions of a game.
         :param unseen: the probability that an attack on a king is not seen by the king's side.
         """
-        self._judge, self._c_puct, self._together, self._unseen = judge, c_puct, together, unseen
+        self._judge, self._c_puct, self._unseen = judge, c_puct, unseen
         self._trees = make(0, 0, 0, 0, 0)
         self._planes, self._scratch = np.empty((1, PLANES), np.uint64), np.empty(PLANES, np.uint64)
         self._waiting, self._deepest = np.empty(0, np.int64), 0
@@ -79,7 +78,7 @@ class Forest:
         self._trees.used[:], self._trees.depth[:], self._deepest = 0, 0, 0
         self._waiting = np.empty(len(states), np.int64)
         trees = self._with_room((1 + MOST_KING_CAPTURES) * len(states), len(states))
-        asked = plant(trees, states, numbers, positions, self._planes, self._together, self._waiting)
+        asked = plant(trees, states, numbers, positions, self._planes, self._waiting)
         self._judge(trees, self._waiting[:asked])
 
     def deepen(self, simulations: int) -> None:
@@ -87,7 +86,7 @@ class Forest:
         leaves = len(self._waiting)
         for _ in range(simulations):
             trees = self._with_room(leaves, leaves)
-            asked = descend(trees, self._c_puct, self._together, self._planes, self._scratch, self._waiting)
+            asked = descend(trees, self._c_puct, self._planes, self._scratch, self._waiting)
             self._deepest = max(self._deepest, int(trees.depth.max(initial=0)))
             back_up(trees, self._judge(trees, self._waiting[:asked]), self._unseen)
 
@@ -97,17 +96,6 @@ class Forest:
         found = Found(np.zeros((games, MOVES), np.int32), np.zeros((games, MOVES)))
         add_up(self._trees, found.visits, found.totals)
         return found
-
-    def values_of(self, game: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Return the values of a game's first moves in each of its positions, and their visits.
-
-        :returns: both of the shape (positions, moves), for games searched together. A move without visits has 0.
-        """
-        trees = self._trees
-        roots = trees.roots[game][trees.roots[game] >= 0]
-        edges = trees.first[roots][:, None] + np.arange(trees.edges[roots[0]])
-        visits = trees.visits[edges]
-        return trees.total[edges] / np.maximum(visits, 1), visits
 
     def _with_room(self, nodes: int, leaves: int) -> Trees:
         """Return the arrays with room for so many more nodes, and for the edges of so many leaves."""

@@ -5,65 +5,91 @@ All take their turns together, and the network is asked once for all of them.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import chess
 import numpy as np
-from chess import Color
+from chess import Color, Square
 from numpy.typing import NDArray
 
 from gm_env import PASS, SKIP, BatchedRbc
-from gm_env.actions import FROM_TO_BY_PLANES
+from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, PAWN
 
+from ..knowledge import LOOKED_AT
 from ..player import Settings
 from ..replay import Sample
-from ..sensing import values_of_senses
-from .candidates import pieces_on, value_senses
+from .candidates import Examined, examine, value_senses
 from .encoding import encode_all
-from .forest import Found
+from .forest import Forest, Found
 from .judging import Judge
-from .seats import Examined, Seat, Side
+from .weighted import known_positions
+
+
+class Side:
+    """A way to play, which many games share.
+
+    :ivar settings: its settings.
+    :ivar forest: its searches.
+    """
+
+    def __init__(self, judge: Judge, settings: Settings) -> None:
+        self.settings, self.judge = settings, judge
+        self.forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
+
+
+class Seat:
+    """What one player of one game knows, and its random numbers."""
+
+    def __init__(self, color: Color, seed: str, side: Side) -> None:
+        self.color, self.side, self.moves = color, side, 0
+        self.rng = random.Random(f"{seed} {color}")
+        self.known = known_positions(color, self.rng, side.settings.weighing_with(side.judge))
+
+    def opponent_moved(self, lost: int) -> None:
+        self.known.opponent_moved(self._square(lost))
+
+    def saw(self, sense: int, window: Sequence[int]) -> None:
+        self.known.saw(cells_of(sense, window, self.color))
+
+    def moved(self, results: Sequence[int], pawns: int) -> None:
+        requested, taken = (move_of(action, self.color, pawns) for action in results[:2])
+        self.known.player_moved(requested, taken, self._square(results[2]))
+
+    def examine(self) -> Examined:
+        """Return positions that may be true: all, or some if there are many; none if the player has lost track."""
+        return examine(*self.known.likeliest(LOOKED_AT), *self.known.own_rows())
+
+    def draw(self, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+        """Draw so many positions by their weights: those with the largest keys (Efraimidis and Spirakis)."""
+        chances = np.random.default_rng(self.rng.getrandbits(64)).random(len(weights))
+        drawn: NDArray[np.int64] = np.argsort(np.log1p(-chances) / weights)[::-1][:count]
+        return drawn
+
+    def pick(self, visits: NDArray[np.int32], best: int) -> int:
+        """Return a move: the best, or one drawn by the visits at the beginning of a game."""
+        self.moves += 1
+        if 2 * self.moves > self.side.settings.exploring:
+            return best
+        visited = np.flatnonzero(visits)
+        return int(self.rng.choices(visited.tolist(), visits[visited].tolist())[0])
+
+    def _square(self, square: int) -> Square | None:
+        return None if square == NONE else seen_by(square, self.color)
 
 
 def play_together(judge: Judge, settings: Settings, seeds: Sequence[str], max_plies: int) -> list[list[Sample]]:
-    """Play games of a player against itself; return the decisions of each game with its result.
+    """Play games of a player against itself; return the decisions of each game, White's first.
 
     A game that is too long is drawn, as is one in which a player loses track of the possible positions.
 
-    :param settings: must keep positions, and sense for information.
     :param seeds: one for each game. The same seeds, in the same order, make the same games.
-    :raises ValueError: a setting is not one of those.
     """
     side = Side(judge, settings)
     games = Games([dict.fromkeys(chess.COLORS, side)] * len(seeds), seeds, max_plies)
     games.play()
-    return games.samples()
-
-
-def match_together(ours: Side, theirs: Side, seeds: Sequence[str], max_plies: int) -> list[float]:
-    """Play games of two sides against each other, ours with White in the first and every other one.
-
-    :param seeds: one for each game.
-    :returns: the points of our side in each, 0 to 1. A game that is too long is drawn, as is one in which a player
-        loses track of the possible positions.
-    """
-    colors = [chess.COLORS[number % 2] for number in range(len(seeds))]
-    games = Games([{color: ours, not color: theirs} for color in colors], seeds, max_plies)
-    games.play()
-    return [
-        0.5 if winner == NONE else float(winner == color) for winner, color in zip(games.winners, colors, strict=True)
-    ]
-
-
-@dataclass
-class _Played:
-    """The decisions of one player in one game: their positions, visits and values."""
-
-    planes: list[NDArray[np.float32]] = field(default_factory=list)
-    visits: list[dict[int, int]] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
+    return [[each for color in chess.COLORS for each in games.samples_of(game, color)] for game in range(len(seeds))]
 
 
 class Games:
@@ -80,14 +106,8 @@ class Games:
             {color: Seat(color, seed, side) for color, side in of.items()}
             for seed, of in zip(seeds, sides, strict=True)
         ]
-        self._played = [{color: _Played() for color in chess.COLORS} for _ in seeds]
+        self._samples: list[dict[Color, list[Sample]]] = [{color: [] for color in chess.COLORS} for _ in seeds]
         self.playing = list(range(len(seeds)))
-
-    @property
-    def winners(self) -> list[int]:
-        """The colour that won each game; -1 for none."""
-        winners: list[int] = self._batch.winners.tolist()
-        return winners
 
     def play(self, ended: Callable[[int], None] = lambda number: None) -> None:
         """Play all games to their ends.
@@ -126,37 +146,11 @@ class Games:
     def _choose_senses(self, side: Side, games: Sequence[int]) -> NDArray[np.int64]:
         """Return the sense of each game: SKIP where the player has lost track, and in the other games."""
         actions = np.full(self._batch.n, SKIP)
-        examined = {game: self._examine(game) for game in games}
-        worths = self._value_senses(side, examined) if side.settings.worth else {}
-        for game, found in examined.items():
-            bits = np.empty(64)
+        for game in games:
+            found, bits = self._seat(game).examine(), np.empty(64)
             if len(found.states):
                 actions[game] = value_senses(found.states, found.weights, found.attacked, side.settings.alarm, bits)
-            if game in worths:
-                senses = {square: bits[square] + side.settings.worth * worth for square, worth in worths[game].items()}
-                actions[game] = max(senses, key=senses.__getitem__)
         return actions
-
-    def _value_senses(self, side: Side, examined: Mapping[int, Examined]) -> dict[int, dict[int, float]]:
-        """Return the expected value after each sense, where there are several positions to tell apart."""
-        settings = side.settings
-        drawn = {
-            game: found.chosen(self._seat(game).draw(found.weights, settings.searched))
-            for game, found in examined.items()
-            if len(found.states) > 1
-        }
-        if not drawn:
-            return {}
-        _begin(side, list(drawn.values()))
-        side.forest.deepen(settings.looks)
-        worths = {}
-        for index, (game, found) in enumerate(drawn.items()):
-            values, visits = side.forest.values_of(index)
-            channels = pieces_on(found.states).astype(np.uint8)
-            seen = visits.min(axis=0) > 0
-            if seen.any():
-                worths[game] = values_of_senses(channels, np.ones(len(channels)), values[:, seen])
-        return worths
 
     def _move(self, side: Side, games: Sequence[int]) -> list[int]:
         """Move in games, by one search of all of them, and return those which go on."""
@@ -165,7 +159,11 @@ class Games:
         games = [game for game in games if len(drawn[game].states)]
         if not games:
             return []
-        _begin(side, [drawn[game] for game in games])
+        side.forest.begin(
+            np.concatenate([drawn[game].states for game in games]),
+            np.concatenate([drawn[game].numbers for game in games]),
+            np.array([len(drawn[game].states) for game in games]),
+        )
         side.forest.deepen(side.settings.simulations)
         actions = self._choose(side.forest.found(), games)
         movers = {game: self._seat(game) for game in games}
@@ -176,19 +174,9 @@ class Games:
             movers[game].moved(batch.results[game].tolist(), pawns[game])
         return games
 
-    def samples(self) -> list[list[Sample]]:
-        """Return the decisions of each game, White's first."""
-        winners = enumerate(self.winners)
-        return [[sample for color in chess.COLORS for sample in self.samples_of(*each, color)] for each in winners]
-
-    def samples_of(self, game: int, winner: int, color: Color) -> list[Sample]:
-        """Return the decisions of a player.
-
-        :param winner: the winner's colour; NONE for a draw.
-        """
-        outcome, played = 0.0 if winner == NONE else 1.0 if winner == color else -1.0, self._played[game][color]
-        decisions = zip(played.planes, played.visits, played.values, strict=True)
-        return [Sample(planes, visits, outcome, value) for planes, visits, value in decisions]
+    def samples_of(self, game: int, color: Color) -> list[Sample]:
+        """Return the decisions of a player."""
+        return self._samples[game][color]
 
     def _seat(self, game: int) -> Seat:
         return self._seats[game][bool(self._batch.colors[game])]
@@ -198,12 +186,9 @@ class Games:
         squares = int(self._batch.privileged_rows[0][game, PAWN])
         return squares if self._batch.colors[game] else chess.flip_vertical(squares)
 
-    def _examine(self, game: int) -> Examined:
-        states, numbers = self._batch.privileged_rows
-        return self._seat(game).examine(states[game], numbers[game])
-
     def _draw(self, game: int) -> Examined:
-        seat, found = self._seat(game), self._examine(game)
+        seat = self._seat(game)
+        found = seat.examine()
         return found.chosen(seat.draw(found.weights, seat.side.settings.determinisations))
 
     def _choose(self, found: Found, games: Sequence[int]) -> NDArray[np.int64]:
@@ -215,24 +200,13 @@ class Games:
         for index, game in enumerate(games):
             seat, visits = self._seat(game), found.visits[index]
             actions[game] = seat.pick(visits, int(best[index]))
-            played = self._played[game][seat.color]
-            played.planes.append(planes[index])
-            played.visits.append(_by_number(visits, int(states[index, PAWN])))
-            played.values.append(float(values[index]))
+            numbered = _by_number(visits, int(states[index, PAWN]))
+            self._samples[game][seat.color].append(Sample(planes[index], numbered, float(values[index])))
         return actions
 
 
-def _begin(side: Side, positions: Sequence[Examined]) -> None:
-    """Begin a side's search of games, each from these positions."""
-    side.forest.begin(
-        np.concatenate([each.states for each in positions]),
-        np.concatenate([each.numbers for each in positions]),
-        np.array([len(each.states) for each in positions]),
-    )
-
-
 def _by_number(visits: NDArray[np.int32], pawns: int) -> dict[int, int]:
-    """Return the visits by the moves' numbers of :mod:`..actions`.
+    """Return the visits by the moves' numbers by from, to and promotion.
 
     :param pawns: the player's pawns, as it sees the board.
     """

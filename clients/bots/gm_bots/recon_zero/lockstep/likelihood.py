@@ -14,9 +14,8 @@ from gm_env.kernels.layout import CASTLING, EN_PASSANT, NONE, NUMBERS, OPPONENT,
 from gm_env.kernels.rules import ONE, ZERO, Numbers, U, Words, list_moves, push, resolve
 from gm_env.kernels.sampling import mixed
 
-from ..positions import Weights
 from .compiled import kernel
-from .trees import UNKNOWN, Trees
+from .trees import UNKNOWN, Trees, Weights
 
 Column = NDArray[np.uint64]
 

@@ -14,15 +14,12 @@ from gm_env.kernels.jit import lowest
 from gm_env.kernels.layout import PASS, PAWN
 from gm_env.kernels.rules import ONE, U, Words, pieces_of
 
-from ..actions import PROMOTIONS
-from ..network import Network
+from ..network import FROM_A_SQUARE, Network
 from .compiled import kernel
-from .encoding import encode, encode_attacks
+from .encoding import ATTACKS, PLANES, encode, encode_attacks
 from .judging import Precision, Values
 from .trees import Indexes, Trees
 
-#: The moves from a source square: target squares, times promotions.
-_FROM_A_SQUARE = 64 * len(PROMOTIONS)
 #: Positions that the network evaluates at once on a processor: more take longer each, as its cache is too small.
 BATCH = 128
 
@@ -52,7 +49,9 @@ class NetworkJudge:
         return values
 
     def _judge(self, trees: Trees, nodes: Indexes) -> Values:
-        planes = self._planes(trees, nodes)
+        planes = np.empty((len(nodes), 64, PLANES + ATTACKS), np.float32)
+        encode(trees.states, trees.numbers, nodes, planes)
+        encode_attacks(trees.states, nodes, planes)
         rows, sources = np.empty((len(nodes), 64), np.int64), np.empty(64 * len(nodes), np.int64)
         sources = sources[: _list_sources(trees.states, nodes, rows, sources)]
         shown = torch.from_numpy(planes.reshape(len(nodes), 8, 8, -1)).permute(0, 3, 1, 2).to(self._device, self._kind)
@@ -64,14 +63,6 @@ class NetworkJudge:
         _weigh(trees, nodes, rows, *numbers, FROM_TO_BY_PLANES)
         result: Values = values.double().cpu().numpy()
         return result
-
-    def _planes(self, trees: Trees, nodes: Indexes) -> NDArray[np.float32]:
-        """Return what the network is shown of nodes, (nodes, squares, planes)."""
-        planes = np.empty((len(nodes), 64, self._network.settings.planes), np.float32)
-        encode(trees.states, trees.numbers, nodes, planes)
-        if self._network.settings.shows_attacks:
-            encode_attacks(trees.states, nodes, planes)
-        return planes
 
 
 @kernel
@@ -105,7 +96,7 @@ def _weigh(
 
     :param rows: (nodes, 64), the row of the logits that belongs to a source.
     :param logits: (sources, targets and promotions).
-    :param numbers_of: the numbers of :mod:`..actions` by those of planes.
+    :param numbers_of: the numbers by from, to and promotion of those by planes.
     """
     for index in range(nodes.size):
         node = nodes[index]
@@ -116,7 +107,7 @@ def _weigh(
             logit = passes[index]
             if action != PASS:
                 pawn = int(trees.states[node, PAWN] >> U(action & 63) & ONE)
-                logit = logits[rows[index, action & 63], numbers_of[pawn, action] % _FROM_A_SQUARE]
+                logit = logits[rows[index, action & 63], numbers_of[pawn, action] % FROM_A_SQUARE]
             trees.prior[edge] = logit
             largest = max(largest, trees.prior[edge])
         total = 0.0

@@ -20,6 +20,8 @@ from .attacks import attackers_of, attackers_of_own
 from .compiled import kernel
 
 Indexes = NDArray[np.int64]
+#: One number for each of some positions. They need not sum to 1.
+Weights = NDArray[np.float64]
 
 #: Values of ``won``: whether the side to move wins for certain.
 UNKNOWN, LOST, WON = -1, 0, 1
@@ -84,9 +86,7 @@ def make(games: int, most: int, nodes: int, edges: int, depth: int) -> Trees:
 
 
 @kernel
-def plant(
-    trees: Trees, states: Words, numbers: Numbers, positions: Indexes, planes: Words, together: bool, waiting: Indexes
-) -> int:
+def plant(trees: Trees, states: Words, numbers: Numbers, positions: Indexes, planes: Words, waiting: Indexes) -> int:
     """Make the roots, with the edges of the moves that may be requested.
 
     :param states: the positions of all games, one game's after the other's.
@@ -105,10 +105,7 @@ def plant(
         for which in range(positions[game]):
             root = _add_node(trees, states, numbers, row)
             trees.roots[game, which] = root
-            if together:
-                _list_requests(trees, root, states, numbers, begin, end, planes)
-            else:
-                _list_requests(trees, root, states, numbers, row, row + 1, planes)
+            _list_requests(trees, root, states, numbers, begin, end, planes)
             waiting[asked] = root
             asked, row = asked + 1, row + 1
     return asked
@@ -225,7 +222,7 @@ def _list_different(trees: Trees, node: int, planes: Words, taken_already: Words
 
 
 @kernel
-def descend(trees: Trees, c_puct: float, together: bool, planes: Words, scratch: Words, waiting: Indexes) -> int:
+def descend(trees: Trees, c_puct: float, planes: Words, scratch: Words, waiting: Indexes) -> int:
     """Descend in each tree to a node that is unvisited or decided.
 
     :param scratch: (73,), overwritten.
@@ -236,7 +233,7 @@ def descend(trees: Trees, c_puct: float, together: bool, planes: Words, scratch:
     for game in range(trees.roots.shape[0]):
         if trees.roots[game, 0] == NONE:
             continue
-        first = _choose_together(trees, game, c_puct) if together else NONE
+        first = _choose_first(trees, game, c_puct)
         for which in range(trees.roots.shape[1]):
             root = trees.roots[game, which]
             if root == NONE:
@@ -255,11 +252,7 @@ def descend(trees: Trees, c_puct: float, together: bool, planes: Words, scratch:
 def _descend_from(trees: Trees, node: int, tree: int, first: int, c_puct: float) -> int:
     depth = 0
     while trees.edges[node]:
-        if first != NONE:
-            edge = trees.first[node] + first
-            first = NONE
-        else:
-            edge = _select(trees, node, c_puct)
+        edge = _select(trees, node, c_puct) if depth else trees.first[node] + first
         trees.paths[tree, depth] = edge
         depth += 1
         child = trees.child[edge]
@@ -295,7 +288,7 @@ def _select(trees: Trees, node: int, c_puct: float) -> int:
 
 
 @kernel
-def _choose_together(trees: Trees, game: int, c_puct: float) -> int:
+def _choose_first(trees: Trees, game: int, c_puct: float) -> int:
     """Return the first move of a simulation, the same in all trees of a game, as an index of a root's edges.
 
     A move wins or loses for certain only if it does so in all positions. Moves that capture a king in one of them are

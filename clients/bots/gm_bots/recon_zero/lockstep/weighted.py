@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gm_env import CompiledPositions
 from gm_env.actions import seen_by
-from gm_env.kernels.layout import CASTLING, EN_PASSANT, FULLMOVES, NONE, NUMBERS, PLANES, STATE
+from gm_env.kernels.layout import CASTLING, COLOR, EN_PASSANT, FULLMOVES, NONE, NUMBERS, PLANES, STATE
 from gm_env.kernels.rules import Words
 from gm_env.kernels.sets import fill, make_keys
 from gm_env.positions import written
@@ -27,12 +27,11 @@ from gm_recon import Cell, ReconBoard
 from gm_recon.position_sets import Rng
 from gm_recon.possible import PossiblePositions
 
-from ..positions import Weights
 from .judging import Judge
 from .likelihood import Column, carry, find_position, move_weights, plant_requests, share_evenly
 from .opponent_model import OpponentModel
 from .requests import weigh_requests
-from .trees import make
+from .trees import Weights, make
 
 #: Positions kept. Between players who sense, some fifty are possible after a sense, and a thousand before it; a hundred
 #: thousand take some 3 MB.
@@ -99,9 +98,22 @@ class EvenPositions:
         """The positions, uint64[positions, 4]: :mod:`gm_env.kernels.expanding` says what the words are."""
         return self._rows(len(self.positions))
 
-    def boards(self, rows: Words) -> list[Board]:
-        """Return some of the positions as boards."""
-        return self.positions.boards(CompiledPositions(not self.color, rows))
+    def own_rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """Return the player's own pieces as it sees the board, as a row of a batch has them: :mod:`gm_env`.
+
+        The number of an en passant square is that of the player's pawn that the opponent may capture.
+        """
+        own, state, numbers = self.positions.own, np.zeros(STATE, np.uint64), np.zeros(NUMBERS, np.int32)
+        for piece_type in chess.PIECE_TYPES:
+            state[piece_type - 1] = self._seen(int(own.pieces(piece_type, self.color)))
+        state[CASTLING] = self._seen(own.castling_rights)
+        numbers[COLOR] = self.color
+        numbers[EN_PASSANT] = NONE if own.ep_square is None else seen_by(own.ep_square, not self.color)
+        numbers[FULLMOVES] = own.fullmove_number
+        return state, numbers
+
+    def _seen(self, squares: chess.Bitboard) -> chess.Bitboard:
+        return squares if self.color else chess.flip_vertical(squares)
 
     def likeliest(self, count: int) -> tuple[Words, Weights]:
         """Return so many positions, drawn at random, and their weights; all if there are no more."""
@@ -192,7 +204,7 @@ class WeightedPositions(EvenPositions):
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
         at = NONE if capture is None else seen_by(capture, not self.color)
-        self._before = _Before(self.rows, self.joint, *self._own_rows(self.positions.own), at)
+        self._before = _Before(self.rows, self.joint, *self.own_rows(), at)
         self.positions.opponent_moved(capture)
         self._carry(self._before)
 
@@ -255,16 +267,3 @@ class WeightedPositions(EvenPositions):
         table = np.zeros(2 << len(rows).bit_length(), np.uint64)
         fill(rows, len(rows), table, self._keys)
         return table
-
-    def _own_rows(self, own: Board) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """Return the player's pieces as it sees the board, with the square that the opponent may capture on."""
-        state, numbers = np.zeros(STATE, np.uint64), np.zeros(NUMBERS, np.int32)
-        for piece_type in chess.PIECE_TYPES:
-            state[piece_type - 1] = self._seen(int(own.pieces(piece_type, self.color)))
-        state[CASTLING] = self._seen(own.castling_rights)
-        numbers[EN_PASSANT] = NONE if own.ep_square is None else seen_by(own.ep_square, not self.color)
-        numbers[FULLMOVES] = own.fullmove_number
-        return state, numbers
-
-    def _seen(self, squares: chess.Bitboard) -> chess.Bitboard:
-        return squares if self.color else chess.flip_vertical(squares)

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gm_arena.bot import BotUnusable
 from gm_arena.in_step import EndedInStep, GameInStep
 from gm_arena.match.settings import RECONCHESS
 
-from ..league.programs import ATTACKER, TROUT, Program
+from ..league.members import ATTACKER, TROUT, Program
 
 if TYPE_CHECKING:
     from ..lockstep.judging import Judge
@@ -38,33 +37,23 @@ class Own:
     judge: Callable[[], Judge]
     settings: Settings
 
-    def check(self) -> None:
-        """Check that it plays in step.
-
-        :raises BotUnusable: it does not.
-        """
-        if not self.settings.positions or self.settings.sensing != "information":
-            raise BotUnusable(
-                f"{self.name}: games in step keep positions and sense for information: leave out --in-step"
-            )
-
 
 def against(ours: Own, theirs: Own | None, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
     """Return a function that plays games of the bot against another, as :class:`gm_arena.in_step.BotsInStep` says.
 
     :param theirs: the other, if it is the same bot; else None.
-    :raises BotUnusable: one of them cannot play in step.
+    :raises BotUnusable: the other cannot play in step.
     """
-    other = Program(_BY_SPEC.get(spec, spec)) if theirs is None else theirs
-    ours.check()
-    other.check()
-    return lambda games, plies: _played(ours, other, games, plies)
+    if theirs is not None:
+        return lambda games, plies: _played(ours, theirs, games, plies)
+    program = Program(_BY_SPEC.get(spec, spec))
+    program.check()
+    return lambda games, plies: _played(ours, program, games, plies)
 
 
 def _played(ours: Own, other: Own | Program, games: Sequence[GameInStep], plies: int) -> list[EndedInStep]:
-    from ..league.fixtures import Fixture
-    from ..league.games import play_to_the_end
-    from ..lockstep.seats import Side
+    from ..league.games import Fixture, play_to_the_end
+    from ..lockstep.games import Side
     from ..pool import one_thread
 
     fixtures = [Fixture(game.seed, game.color, _OTHER) for game in games]

@@ -19,11 +19,10 @@ from gm_recon import History
 from gm_recon.reading import BadHistory
 
 from ..checkpoint import load_network
-from ..checkpoint_files import digest_of
+from ..checkpoint_files import digest_of, shipped
 from ..lockstep.judging import Judge, count_material
 from ..lockstep.network_judge import NetworkJudge
 from ..lockstep.opponent_model import OpponentModel, learn, model_of
-from ..shipped import shipped
 from .likelihood import Likelihood, choices, mean_of, moments
 
 #: The end of a name in a match of a bot against itself.
