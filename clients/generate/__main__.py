@@ -1,8 +1,8 @@
 """Generator of code and tables from the messages: ``python -m clients.generate``, from the top of the source tree. It
 writes
 
-- in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and the client,
-  from ``trio_client.py``;
+- in ``clients/python/gm_client/blocking.py`` the fields and replies, from ``protocol/schema.json``, and there and in
+  ``chess_client.py`` the client, from ``trio_client.py``;
 - ``clients/node/protocol.d.ts``, from the schema and, for the methods, from ``trio_client.py``;
 - in ``blocking.py``, ``gmcat.py`` and ``clients/node/lib/kinds.js`` which kinds may be sent again, from
   ``gm_protocol``;

@@ -15,6 +15,8 @@ WORDS = {
     "StopAsyncIteration": "StopIteration",
     "TrioSession": "BlockingSession",
     "__anext__": "__next__",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
     "aclose": "close",
 }
 

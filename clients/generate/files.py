@@ -25,7 +25,7 @@ def current(root: Path, requests: kinds.Requests = REQUESTS) -> dict[Path, str]:
     shapes = Shapes(schema)
     package = root / "clients" / "python" / "gm_client"
     node = root / "clients" / "node"
-    blocking, gmcat = package / "blocking.py", package / "gmcat.py"
+    blocking, chess, gmcat = package / "blocking.py", package / "chess_client.py", package / "gmcat.py"
     client = (package / "trio_client.py").read_text("utf-8")
     methods = list(kinds.methods(client))
     kinds.check(requests, methods, kinds.members((node / "index.d.ts").read_text("utf-8")))
@@ -35,6 +35,7 @@ def current(root: Path, requests: kinds.Requests = REQUESTS) -> dict[Path, str]:
     texts = [root / "PROTOCOL", *sorted((root / "docs" / "protocol").glob("*.md"))]
     return {
         blocking: text,
+        chess: with_region(chess.read_text("utf-8"), "client", blocking_client(client)),
         gmcat: with_region(gmcat.read_text("utf-8"), "kinds", kinds.python(requests)),
         node / "protocol.d.ts": typescript.render(shapes, methods),
         node / "lib" / "kinds.js": kinds.javascript(requests),

@@ -10,8 +10,8 @@ import trio
 from gm_arena.bot import BotUnusable
 from gm_arena.bridge import Bridge, Server
 from gm_arena.specs import bots_of
-from gm_arena.uci_bot import Limits
-from gm_bots.minimax.bots import MinimaxBot, MinimaxBots
+from gm_bots.minimax.bots import ChessBot, ChessBots, MinimaxBots
+from gm_bots.minimax.settings import Settings
 from gm_bots.random_bot import RandomBots
 from gm_client.trio_client import connect
 from tests.arena.playing import PATIENCE, Witness, bridged, new_games
@@ -85,14 +85,14 @@ async def test_minimax_beats_random_with_either_colour(daemon_process: Served, o
 
 @pytest.mark.slow
 async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
-    made: list[MinimaxBot] = []
+    made: list[ChessBot] = []
 
-    class Keeping(MinimaxBots):
-        async def start(self, nursery: trio.Nursery) -> MinimaxBot:
+    class Keeping(ChessBots):
+        async def start(self, nursery: trio.Nursery) -> ChessBot:
             made.append(await super().start(nursery))
             return made[-1]
 
-    await bridged(daemon_process.port, ME, Keeping("minimax", {}, Limits(depth=1)), new_games(ME, max_moves=1))
+    await bridged(daemon_process.port, ME, Keeping("minimax", Settings(depth=1)), new_games(ME, max_moves=1))
     assert {(bot.last_info["depth"], bot.last_info["score"].relative.score()) for bot in made} == {(1, 50), (1, 0)}
     assert all(bot.last_info["pv"] for bot in made)
 

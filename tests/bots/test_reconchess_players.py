@@ -68,11 +68,10 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Kin
 
 
 @pytest.mark.slow
-def test_reconchess_loads_the_player_by_name_folder_and_file(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reconchess_loads_the_player_by_name_and_folder(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Path(str(import_module(kind.module).__file__)).parent
-    monkeypatch.setattr(sys, "path", [*sys.path])  # reconchess adds the folder,
-    monkeypatch.delitem(sys.modules, "reconchess_player", raising=False)  # and imports a file without its package
-    for source in (kind.module, str(folder), str(folder / "reconchess_player.py")):
+    monkeypatch.setattr(sys, "path", [*sys.path])  # reconchess adds the folder
+    for source in (kind.module, str(folder)):
         name, player = load_player(source)
         assert (name, type(player(**kind.quick)).__name__) == (kind.name, kind.name)
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from gm_bots.turn_time import RESERVE, Overruns, TurnsByReconchess, seconds_for, seconds_of_game
+from gm_bots.turn_time import RESERVE, Overruns, TurnTime, seconds_of_game
 
 
 def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
-    assert seconds_of_game(900, 0, None) == (900 - RESERVE) / 40
-    assert seconds_of_game(900, 5, None) == (900 - RESERVE) / 40 + 2.5
-    assert seconds_of_game(900, 5, 1.0) == 1
-    assert seconds_of_game(RESERVE, 5, None) == seconds_of_game(1, 0, None) == 0
-
-
-def test_seconds_follow_the_clock_of_the_game() -> None:
-    state = {"clock": {"white": 85.0, "black": 45.0}, "turn": "black"}
-    initial, each = {"clock": {"initial": 900, "increment": 2}}, {"clock": {"per_move": 60}}
-    assert seconds_for(state, initial, None, Overruns()) == 2  # type: ignore[arg-type]
-    assert seconds_for(state, initial, 0.5, Overruns()) == 0.5  # type: ignore[arg-type]
-    assert seconds_for(state, each, None, Overruns()) == 15  # type: ignore[arg-type]
-    assert seconds_for({"clock": None, "turn": "white"}, {}, None, Overruns()) is None  # type: ignore[arg-type, typeddict-item]
+    assert seconds_of_game(900, None) == (900 - RESERVE) / 40
+    assert seconds_of_game(900, 1.0) == 1
+    assert seconds_of_game(RESERVE, None) == seconds_of_game(1, None) == 0
 
 
 def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:
     """Half a second more for each, as on a busy machine, is then no more than a share of the clock allows."""
     overruns, left, taken = Overruns(), 60.0, []
     while left > 25.0:
-        planned = overruns.plan(seconds_of_game(left, 0.0, None), left)
-        taken.append((planned + 0.5) / seconds_of_game(left, 0.0, None))
+        planned = overruns.plan(seconds_of_game(left, None), left)
+        taken.append((planned + 0.5) / seconds_of_game(left, None))
         left -= planned + 0.5
     assert taken[0] > 1.3
     assert all(share < 1.01 for share in taken[16:])
@@ -34,7 +24,12 @@ def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:
 
 def test_turns_that_end_early_are_planned_as_before() -> None:
     overruns = Overruns()
-    assert [overruns.plan(1.0, left, increment=2.0) for left in (60.0, 61.5, 63.0)] == [1.0, 1.0, 1.0]
+    assert [overruns.plan(1.0, left) for left in (60.0, 59.5, 59.0)] == [1.0, 1.0, 1.0]
+
+
+def test_turns_that_an_increment_pays_for_are_planned_as_before() -> None:
+    overruns = Overruns()
+    assert [overruns.plan(1.0, left) for left in (60.0, 61.5, 63.0)] == [1.0, 1.0, 1.0]
 
 
 def test_a_clock_that_is_out_is_planned_for_no_time() -> None:
@@ -42,18 +37,18 @@ def test_a_clock_that_is_out_is_planned_for_no_time() -> None:
     assert [overruns.plan(0.1, 5.0), overruns.plan(0.0, 0.5), overruns.plan(0.0, 0.0)] == [0.1, 0.0, 0.0]
 
 
-def test_turns_by_reconchess_have_no_limit_without_a_clock() -> None:
-    assert TurnsByReconchess(None).plan(85) == 2
-    assert TurnsByReconchess(None, without_clock=1.0).plan(85) == 2
-    assert TurnsByReconchess(None).plan(float("inf")) is None
-    assert TurnsByReconchess(None).remaining(float("inf")) is None
-    assert TurnsByReconchess(None, without_clock=1.0).plan(float("inf")) == 1
-    assert TurnsByReconchess(3.0, without_clock=1.0).plan(10_000_000) == 3  # gmd over HTTP, where there is no clock
+def test_turns_have_no_limit_without_a_clock() -> None:
+    assert TurnTime(None).plan(85) == 2
+    assert TurnTime(None, without_clock=1.0).plan(85) == 2
+    assert TurnTime(None).plan(float("inf")) is None
+    assert TurnTime(None).remaining(float("inf")) is None
+    assert TurnTime(None, without_clock=1.0).plan(float("inf")) == 1
+    assert TurnTime(3.0, without_clock=1.0).plan(10_000_000) == 3  # gmd over HTTP, where there is no clock
 
 
-def test_turn_by_reconchess_is_planned_once_and_its_move_has_what_is_left() -> None:
+def test_turn_is_planned_once_and_its_move_has_what_is_left() -> None:
     clock = [100.0]
-    turns = TurnsByReconchess(None, now=lambda: clock[0])
+    turns = TurnTime(None, now=lambda: clock[0])
     assert turns.plan(85) == turns.plan(5) == 2
     clock[0] += 0.75
     assert turns.remaining(84.25) == 1.25
@@ -62,12 +57,12 @@ def test_turn_by_reconchess_is_planned_once_and_its_move_has_what_is_left() -> N
     assert turns.remaining(85) == 2
 
 
-def test_turn_by_reconchess_is_planned_shorter_after_one_that_took_longer() -> None:
+def test_turn_is_planned_shorter_after_one_that_took_longer() -> None:
     clock = [100.0]
-    turns = TurnsByReconchess(None, now=lambda: clock[0])
+    turns = TurnTime(None, now=lambda: clock[0])
     assert turns.plan(85) == 2
     turns.begin()
     clock[0] += 0.25  # what it works out before it is asked where to sense
-    planned = seconds_of_game(82.25, 0.0, None) - 0.125  # a quarter of the half a second more
+    planned = seconds_of_game(82.25, None) - 0.125  # a quarter of the half a second more
     assert turns.plan(82.25) == planned
     assert turns.remaining(82.25) == planned - 0.25

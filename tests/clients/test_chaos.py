@@ -80,7 +80,8 @@ def play(
         client.join(game_id)
     for turn in client.turns(game_id, over=bot.note, brief=True):
         if turn.sense_actions:
-            bot.note(turn.sense(bot.sense(turn)))
+            turn.sense(bot.sense(turn))
+            bot.note(turn.reply)
         bot.note(turn.move(bot.move(turn)))
     clients.close(client)
 

@@ -21,6 +21,7 @@ from gm_protocol.messages import REQUESTS, Challenge, Request
 from tests.clients.other_languages import ROOT
 
 BLOCKING = Path("clients/python/gm_client/blocking.py")
+CHESS = Path("clients/python/gm_client/chess_client.py")
 TRIO = Path("clients/python/gm_client/trio_client.py")
 GMCAT = Path("clients/python/gm_client/gmcat.py")
 DECLARATIONS = Path("clients/node/protocol.d.ts")
@@ -43,7 +44,7 @@ def generate(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 def tree(tmp_path: Path) -> Path:
     """Return a folder with a copy of all files that the generator reads and writes."""
     shutil.copytree(ROOT / "clients" / "generate", tmp_path / "clients" / "generate")
-    for path in (BLOCKING, TRIO, GMCAT, DECLARATIONS, NODE_CLIENT, KINDS, SCHEMA, SPECIFICATION, LIMITS):
+    for path in (BLOCKING, CHESS, TRIO, GMCAT, DECLARATIONS, NODE_CLIENT, KINDS, SCHEMA, SPECIFICATION, LIMITS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -58,7 +59,7 @@ def replace(path: Path, old: str, new: str) -> None:
 def test_generated_files_are_current() -> None:
     stale = [path for path, text in current(ROOT).items() if text != path.read_text("utf-8")]
     assert stale == [], "run: python -m clients.generate"
-    generated = (BLOCKING, GMCAT, DECLARATIONS, KINDS, SPECIFICATION, LIMITS)
+    generated = (BLOCKING, CHESS, GMCAT, DECLARATIONS, KINDS, SPECIFICATION, LIMITS)
     assert {ROOT / path for path in generated} <= current(ROOT).keys()
 
 
@@ -67,9 +68,9 @@ def test_check_option_names_stale_files_and_writes_nothing(tree: Path) -> None:
     assert generate(tree, "--check") == (0, [])
     replace(tree / TRIO, "Check that the server answers.", "Is a server there?")
     before = (tree / BLOCKING).read_text("utf-8")
-    assert generate(tree, "--check") == (1, [str(BLOCKING), str(DECLARATIONS)])
+    assert generate(tree, "--check") == (1, [str(BLOCKING), str(CHESS), str(DECLARATIONS)])
     assert (tree / BLOCKING).read_text("utf-8") == before
-    assert generate(tree) == (0, [str(BLOCKING), str(DECLARATIONS)])
+    assert generate(tree) == (0, [str(BLOCKING), str(CHESS), str(DECLARATIONS)])
     replace(tree / DECLARATIONS, "export type Id = number | bigint;", "export type Id = number;")
     assert generate(tree, "--check") == (1, [str(DECLARATIONS)])
 
@@ -81,7 +82,7 @@ def test_change_of_the_trio_client_reaches_the_blocking_client(tree: Path) -> No
         "    async def ping(self",
         "    async def pong(self) -> Reply:\n        return await self.ping()\n\n    async def ping(self",
     )
-    assert generate(tree) == (0, [str(BLOCKING)])
+    assert generate(tree) == (0, [str(BLOCKING), str(CHESS)])
     assert "    def pong(self) -> Reply:\n        return self.ping()\n" in (tree / BLOCKING).read_text("utf-8")
     assert generate(tree, "--check") == (0, [])
 

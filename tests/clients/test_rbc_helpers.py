@@ -57,8 +57,7 @@ def test_server_shows_the_board_of_the_player(daemon_process: Served) -> None:
             assert board == without_opponent_pieces(Board())
             assert board.turn == chess.WHITE
             assert [move.uci() for move in possible_moves(board)] == turn.move_actions
-            sensed = turn.sense("e7")["sense_result"]
-            assert read_sense(sensed) == simulate_sense(Board(), chess.E7)
+            assert turn.sense("e7") == simulate_sense(Board(), chess.E7) == read_sense(turn.reply["sense_result"])
             reply = turn.move("e2e4")
             assert read_move(reply["taken_move"]) == Move.from_uci("e2e4")
             assert own_board(turn.state).piece_at(chess.E4) == chess.Piece(chess.PAWN, chess.WHITE)

@@ -75,7 +75,8 @@ class Reader:
             .replace('"127.0.0.1", 7100', f'"127.0.0.1", {self._port}')
         )
         text = text.replace("connect(player=1)", f"connect(port={self._port}, player=1)")
-        text = text.replace('connect(name="first-bot"', f'connect(port={self._port}, name="first-bot"')
+        text = text.replace("), player=1)", f"), port={self._port}, player=1)")
+        text = text.replace("account = {", f'account = {{"port": {self._port}, ')
         if block.language == "sh":
             return self._execute([str(require_tool("bash")), "-euo", "pipefail", "-c", text])
         if found := _FILE.match(text):
@@ -103,10 +104,10 @@ class Reader:
 
 
 @contextmanager
-def reader(folder: Path) -> Iterator[Reader]:
-    """Start a daemon for somebody who reads, and who works in a folder of this one."""
+def reader(folder: Path, *arguments: str) -> Iterator[Reader]:
+    """Start a daemon, with these arguments, for somebody who reads, and who works in a folder of this one."""
     data, desk, commands = (folder / name for name in ("data", "desk", "commands"))
     desk.mkdir()
     commands.mkdir()
-    with served("--data", str(data)) as daemon:
+    with served("--data", str(data), *arguments) as daemon:
         yield Reader(daemon.port, data, desk, commands)

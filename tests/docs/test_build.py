@@ -21,7 +21,7 @@ REFERENCE = {
     "recon": ("gm_recon",),
     "env": ("gm_env",),
     "env-interfaces": ("gm_env.turns", "gm_env.opponents", "gm_env.pettingzoo", "gm_env.openspiel"),
-    "env-policies": ("gm_env.policies", "gm_env.reconchess_opponent", "gm_arena.opponent"),
+    "env-policies": ("gm_env.policies", "gm_env.player_opponent", "gm_arena.opponent"),
     "arena": (
         "gm_arena.bot",
         "gm_arena.reconchess_game",

@@ -1,5 +1,8 @@
 """The interface between a bot and the code that runs it: a bot takes the turns of one seat of one game.
 
+A bot of blind chess is better written as a :class:`gm_recon.Player`, which also plays without a server;
+:class:`gm_arena.player_bot.PlayerBots` makes bots of players.
+
 A package adds a bot to ``gmd match``, ``connect`` and ``play`` by an entry point of the group ``gmd.bots``: a function
 that takes the options by keyword, as text, and returns its :class:`Bots`. It raises :exc:`BotUnusable` for options that
 it does not know.

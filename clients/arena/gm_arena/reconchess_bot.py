@@ -1,4 +1,4 @@
-"""Bots written for the package reconchess, with a process for each game (:mod:`gm_arena.reconchess_host`)."""
+"""Bots in files and modules that are players, with a process for each game (:mod:`gm_arena.reconchess_host`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import trio
 
 from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
+from gm_recon import Player
 
 from .bot import Bot, BotFailed, Bots, BotUnusable, Fault, Place
 from .extras import how_to_install
@@ -37,6 +38,15 @@ class ReconchessBots(Bots):
             raise BotUnusable(f"reconchess bots need the package reconchess: {how_to_install('reconchess')}")
         self.name = self._source = source
         self._max_memory = max_memory
+
+    def player(self) -> Player:
+        """Return a new player in this process, for a game without a server.
+
+        :raises ImportError: the file or module cannot be imported.
+        """
+        from .reconchess_host import load
+
+        return load(self._source)[1]()
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         # -P: no file in the working directory replaces a module of ours; -u: output is not buffered
@@ -83,8 +93,9 @@ class ReconchessBot(Bot):
         )
         while "done" not in (message := await self._receive()):
             if "sense" in message:
-                sensed = await turn.sense(message["sense"])
-                self._send(sensed={"result": sensed["sense_result"], "seconds": _seconds(sensed["state"], turn.color)})
+                await turn.sense(message["sense"])
+                result = turn.reply["sense_result"]
+                self._send(sensed={"result": result, "seconds": _seconds(turn.state, turn.color)})
             else:
                 moved = await turn.move(message["move"])
                 self._send(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})

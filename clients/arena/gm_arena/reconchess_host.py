@@ -1,8 +1,8 @@
 """The process that runs a reconchess bot: ``python -m gm_arena.reconchess_host BOT``.
 
-Loads the bot as reconchess does, and runs its turns by reconchess's own ``play_turn``, so that it is called as in a
-``play_local_game``. Questions about the game go to the parent, as JSON objects, one a line, over the process's
-original standard streams. The bot's own output goes to standard error.
+Loads the bot as reconchess does, also a :class:`gm_recon.Player`, and runs its turns by reconchess's own ``play_turn``,
+so that it is called as in a ``play_local_game``. Questions about the game go to the parent, as JSON objects, one a
+line, over the process's original standard streams. The bot's own output goes to standard error.
 
     parent -> host                                  host -> parent
                                                     {"loaded": name of the bot's class}
@@ -20,6 +20,7 @@ It ends with its parent, however the parent ends and whatever the bot is doing.
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -37,9 +38,11 @@ from typing import Any
 
 import chess
 from chess import Move, Piece, Square
-from reconchess import Game, GameHistory, GameHistoryDecoder, Player, load_player, play_turn
+from reconchess import Game, load_player, play_turn
 
 from gm_client.rbc import read_move, read_sense, read_square
+from gm_recon import Player, read_json
+from gm_recon.player import tell_end
 
 from .stockfish import say_where
 
@@ -172,8 +175,27 @@ class Host:
         play_turn(ServedGame(self._channel, turn), self._player, end_turn_last=True)
 
     def end(self, saved: Json) -> None:
-        history: GameHistory = json.loads(json.dumps(saved), cls=GameHistoryDecoder)
-        self._player.handle_game_end(history._winner_color, history._win_reason, history)
+        record = read_json(json.dumps(saved))
+        tell_end(self._player, *record)
+
+
+def load(source: str) -> tuple[str, Callable[[], Player]]:
+    """Return the name and the class of the player in a file or a module, as ``reconchess.load_player`` does.
+
+    :raises RuntimeError: there is no subclass of its ``Player`` or of :class:`gm_recon.Player`, or more than one.
+    """
+    try:
+        found: tuple[str, Callable[[], Player]] = load_player(source)
+        return found
+    except RuntimeError:
+        is_file = os.path.exists(source)
+        module = sys.modules[os.path.splitext(os.path.basename(source))[0] if is_file else source]
+        ours = inspect.getmembers(
+            module, lambda each: inspect.isclass(each) and Player in each.__mro__ and each is not Player
+        )
+        if len(ours) != 1:
+            raise
+        return ours[0]
 
 
 def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
@@ -196,7 +218,7 @@ def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
     say_where()
     try:
-        name, make = load_player(source)
+        name, make = load(source)
         player = make()
         channel.send(loaded=name)
         make_host(channel, player).run()

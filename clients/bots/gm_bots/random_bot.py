@@ -7,13 +7,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, get_args
 
 import trio
+from chess import Move, Square
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.player_bot import PlayerBots
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 from gm_protocol.endings import Cause, Ending
 from gm_protocol.messages import Variant
 from gm_protocol.state import side_of
+from gm_recon import Player
 
 from .options import only, whole
 
@@ -28,14 +31,38 @@ def make(**options: str) -> Bots:
     return RandomBots(whole("random", options, "seed", 0, 2**63))
 
 
-class RandomBots(Bots):
+class RandomPlayer(Player):
+    """A random mover in blind chess."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        return self._rng.choice(sense_actions)
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        return self._rng.choice([*move_actions, None])
+
+
+class RandomBots(PlayerBots):
     """The factory of random movers."""
 
-    name = "random"
     variants = frozenset(get_args(Variant))
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+    joins_late = True
 
     def __init__(self, seed: int | None = None) -> None:
+        super().__init__("random", RandomPlayer, seed=seed, others=OpenRandomBots(seed))
+
+
+class OpenRandomBots(Bots):
+    """The factory of random movers in the variants other than blind chess."""
+
+    name = "random"
+    variants = frozenset(get_args(Variant)) - {"rbc"}
+    defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+
+    def __init__(self, seed: int | None) -> None:
         self._seed, self._rng = seed, random.Random(seed)
 
     async def start(self, nursery: trio.Nursery) -> Bot:
@@ -45,7 +72,7 @@ class RandomBots(Bots):
 class RandomBot(Bot):
     """A random mover. It claims every draw that it may, since its games would be long."""
 
-    def __init__(self, rng: random.Random, seed: int | None = None) -> None:
+    def __init__(self, rng: random.Random, seed: int | None) -> None:
         self._rng, self._seed = rng, seed
 
     async def begin(self, place: Place) -> None:
@@ -56,10 +83,7 @@ class RandomBot(Bot):
         if turn.state["draws"]:
             await turn.end_game(Ending.by(Cause.DRAW_CLAIM, side_of(turn.color)).termination)
             return
-        if turn.sense_actions:
-            await turn.sense(self._rng.choice(turn.sense_actions))
-        may_pass = "last_result" in turn.state  # in variants where a move may fail
-        await turn.move(self._rng.choice([*turn.move_actions, None] if may_pass else turn.move_actions))
+        await turn.move(self._rng.choice(turn.move_actions))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         """Do nothing: there is nothing to keep."""

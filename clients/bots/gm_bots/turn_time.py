@@ -6,16 +6,10 @@ All times are in seconds. Most turns take less: they end once the bot has search
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gm_client.blocking import GameState
+from collections.abc import Callable
 
 #: The share of the time left that a turn may take: no number of turns takes it all.
 SHARE = 1 / 40
-#: The same where the time is for one turn only.
-SHARE_OF_A_TURN = 1 / 3
 #: The part of the clock that is never planned for: keeping the positions, and the way to the server, take it.
 RESERVE = 5.0
 #: The part of a turn's time that the sense may take; the move takes the rest.
@@ -24,24 +18,17 @@ SENSE_SHARE = 0.5
 #: The weight of the latest turn in the mean of how much longer turns take than planned.
 LATEST = 0.25
 
-#: reconchess's clock for a game, where a player knows no other one.
-RECONCHESS_SECONDS = 900.0
 #: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0
 
 
-def seconds_of_game(left: float, increment: float, limit: float | None) -> float:
+def seconds_of_game(left: float, limit: float | None) -> float:
     """Return the time for a turn out of the time left for the game.
 
-    :param increment: the seconds added after each turn.
     :param limit: the limit given, if any.
     """
-    return _at_most(max(0.0, left - RESERVE) * SHARE + min(increment, max(0.0, left - RESERVE)) / 2, limit)
-
-
-def seconds_of_turn(left: float, limit: float | None) -> float:
-    """Return the time for a turn out of the time left for this turn alone, as for :func:`seconds_of_game`."""
-    return _at_most(left * SHARE_OF_A_TURN, limit)
+    share = max(0.0, left - RESERVE) * SHARE
+    return share if limit is None else min(limit, share)
 
 
 class Overruns:
@@ -54,39 +41,21 @@ class Overruns:
         self._mean = 0.0
         self._expected: float | None = None  # what the clock would show now, had the last turn taken what was planned
 
-    def plan(self, seconds: float, left: float, increment: float = 0.0) -> float:
+    def plan(self, seconds: float, left: float) -> float:
         """Return the time to plan for a turn.
 
         :param seconds: what it may take.
         :param left: what the clock shows as it begins.
-        :param increment: the seconds added after it.
         """
         if self._expected is not None:
             self._mean += LATEST * (self._expected - left - self._mean)
         planned = max(0.0, seconds - max(0.0, self._mean))
-        self._expected = left - planned + increment
+        self._expected = left - planned
         return planned
 
 
-def seconds_for(state: GameState, options: Mapping[str, Any], limit: float | None, overruns: Overruns) -> float | None:
-    """Return the seconds that a turn of a game on a server may take; the limit where there is no clock.
-
-    :param options: the game's, as :class:`~gm_arena.bot.Place` has them.
-    :param limit: the limit given, if any; a clock may allow less.
-    :param overruns: of the player's turns in this game; each turn is asked about once.
-    """
-    clock, kind = state["clock"], options.get("clock")
-    if clock is None or kind is None:
-        return limit
-    left = float(clock[state["turn"]] or 0)
-    if "initial" not in kind:
-        return seconds_of_turn(left, limit)
-    increment = float(kind.get("increment") or 0)
-    return overruns.plan(seconds_of_game(left, increment, limit), left, increment)
-
-
-class TurnsByReconchess:
-    """The time for the turns of one game of a reconchess player, which is told the ``seconds_left`` as it is asked."""
+class TurnTime:
+    """The time for the turns of one game of a player, which is told the ``seconds_left`` when it is to act."""
 
     def __init__(
         self, limit: float | None, without_clock: float | None = None, now: Callable[[], float] = time.monotonic
@@ -111,14 +80,10 @@ class TurnsByReconchess:
             self._seconds = self._most
             if left < NO_CLOCK:
                 at_first = left + self._now() - self._began
-                self._seconds = self._overruns.plan(seconds_of_game(left, 0.0, self._limit), at_first)
+                self._seconds = self._overruns.plan(seconds_of_game(left, self._limit), at_first)
         return self._seconds
 
     def remaining(self, left: float) -> float | None:
         """Return what is left of that for the turn's move, which may be less than nothing; None for no limit."""
         seconds = self.plan(left)
         return None if seconds is None else seconds - (self._now() - self._began)
-
-
-def _at_most(share: float, limit: float | None) -> float:
-    return share if limit is None else min(limit, share)

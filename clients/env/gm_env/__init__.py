@@ -1,7 +1,8 @@
 """Reconnaissance blind chess for research: many games at once, exact, and honest about who knows what.
 
 It needs numpy and numba (``pip install 'grandmasterd[env]'``), and no server. :class:`BatchedRbc` plays games by the
-rules of ``reconchess`` 1.6.9, and :class:`Beliefs` follows what each player may believe.
+rules of ``reconchess`` 1.6.9, and :class:`Beliefs` follows what each player may believe. :func:`run` plays a batch's
+games between players that are written for one game (:class:`gm_recon.Player`).
 
 Of its constants, PASS (4672) and SENSE_PASS (64) are the actions of a pass, and SKIP (-1) leaves a game as it is. There
 are MOVES (4673) moves by PLANES (73) planes, and SENSES (65) senses. The phases are TO_SENSE (0), TO_MOVE (1), OVER (2)
@@ -30,6 +31,7 @@ from .compiled_positions import CompiledPositions
 from .kernels.layout import MOVES, OVER, PASS, PLANES, RESTING, SENSE_PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
 from .kernels.observing import OBSERVATION, PRIVILEGED
 from .kernels.recalling import HEADER_ROWS, INFORMATION, INFORMATION_HEADER
+from .running import run
 
 __all__ = [
     "BatchedRbc",
@@ -37,6 +39,7 @@ __all__ = [
     "Beliefs",
     "CompiledPositions",
     "IllegalAction",
+    "run",
     "MOVES",
     "PLANES",
     "PASS",

@@ -50,8 +50,13 @@ def say(line: str) -> None:
 
 def new_game(client: Client, options: argparse.Namespace) -> int:
     """Make the game. Unless draws are automatic, a game of random moves would go on for long."""
-    draws = {} if options.variant == "rbc" else {"draws": "automatic"}
-    reply = client.new_game(options.player, options.opponent, variant=options.variant, brief=True, **draws)
+    reply = client.new_game(
+        options.player,
+        options.opponent,
+        variant=options.variant,
+        draws=None if options.variant == "rbc" else "automatic",
+        brief=True,
+    )
     return reply["game_id"]
 
 

@@ -22,8 +22,12 @@ async def main() -> None:
     ) as client:
         game_id = options.game
         if game_id is None:
-            draws = {} if options.variant == "rbc" else {"draws": "automatic"}
-            reply = await client.new_game(options.player, options.opponent, variant=options.variant, **draws)
+            reply = await client.new_game(
+                options.player,
+                options.opponent,
+                variant=options.variant,
+                draws=None if options.variant == "rbc" else "automatic",
+            )
             game_id = reply["game_id"]
         elif (await client.state(game_id, brief=True))["state"]["phase"] == "open":
             await client.join(game_id)  # takes an open seat, or the one that the player is invited to

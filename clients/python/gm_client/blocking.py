@@ -1533,6 +1533,12 @@ class Session:
         return limits
 
     @property
+    def bots(self) -> list[ServerBot]:
+        """The server's own bots, who play whoever invites them."""
+        bots: list[ServerBot] = self._conversation.hello.get("bots", [])
+        return bots
+
+    @property
     def player(self) -> int | None:
         """The default player of requests."""
         player: int | None = self._conversation.hello["player"]
@@ -1554,9 +1560,10 @@ class Following:
         game_id: int | None,
         over: Callable[[GameState], object] | None,
         invited: Callable[[GameState], object] | None,
+        games: int | None,
         fields: TurnsFields,
     ) -> None:
-        self.game_id = game_id
+        self.game_id, self._games = game_id, games
         self.seat: dict[str, Any] = dict(fields)
         self.player: dict[str, Any] = {name: fields[name] for name in ("player", "key") if name in fields}
         which = {"any": True} if game_id is None else {"game_id": game_id}
@@ -1566,6 +1573,10 @@ class Following:
         self._declined: list[int] = []
         #: An invitation to decline: the server cannot exclude more than are excluded already.
         self.unwanted: int | None = None
+        #: The last state of the game that has ended last.
+        self.last: GameState | None = None
+        #: Whether the next move offers a draw.
+        self.offers_draw = False
 
     @property
     def wait(self) -> dict[str, Any]:
@@ -1592,12 +1603,29 @@ class Following:
         if state is None or state["phase"] != "over" or state["game_id"] in self._ended:
             return
         self._ended.add(state["game_id"])
+        self.last = state
         if self._over is not None:
             self._over(state)
 
-    def ends(self, reply: WaitReply) -> bool:
-        """Return whether a reply ends the loop."""
-        return self.game_id is not None and reply["state"] is not None and reply["state"]["phase"] == "over"
+    def is_over(self) -> bool:
+        """Return whether the loop has seen the end of its game, or of as many games as it was to see."""
+        return self.game_id in self._ended or (self._games is not None and len(self._ended) >= self._games)
+
+
+#: A square sensed, and its piece. ``gm_client.trio_client`` and ``gm_client.chess_client`` have python-chess's here.
+Sensed = list[tuple[str, Piece | None]]
+#: A move in UCI, or where all is shown in SAN, too. There it may also be python-chess's.
+AnyMove = str
+
+
+def sensed(result: SenseResult) -> Sensed:
+    """Return a sense result as :meth:`Turn.sense` does: as the server sent it."""
+    return result
+
+
+def written(move: AnyMove | None) -> str | None:
+    """Return a move as the server reads it."""
+    return move
 
 
 class TurnView:
@@ -1606,10 +1634,12 @@ class TurnView:
     :ivar state: the latest state that the player has seen.
     :ivar sense_actions: the squares that the player may sense; empty if there is no sense in this turn, or after it.
     :ivar move_actions: the moves that the player may make, in UCI.
+    :ivar reply: the whole reply to the turn's latest action; empty before.
     """
 
     def __init__(self, reply: WaitReply) -> None:
         assert reply["state"] is not None
+        self.reply: dict[str, Any] = {}
         self.state: GameState = reply["state"]
         self.sense_actions: list[str] = reply.get("sense_actions") or []
         self.move_actions: list[str] = reply.get("move_actions") or []
@@ -2053,10 +2083,18 @@ class Client(BlockingSession):
         """Invite two registered players who are present, by name or id, to a game. For the operator only."""
         return self._call(PairReply, "pair", white=white, black=black, **fields)
 
+    def game(self, game_id: int, **fields: Unpack[TurnsFields]) -> Game:
+        """Return a game of the player's, without asking the server about it.
+
+        :param fields: of all its requests, such as ``seat`` for a player who holds both.
+        """
+        return Game(self, game_id, fields)
+
     def turns(
         self,
         game_id: int | None = None,
         *,
+        games: int | None = None,
         over: Callable[[GameState], object] | None = None,
         invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
@@ -2065,16 +2103,70 @@ class Client(BlockingSession):
 
         It waits between turns, and includes games that begin later. A turn without an action comes again.
 
+        :param games: without ``game_id``, ends the loop when so many games have ended.
         :param over: called once with the last state of each game that has ended.
         :param invited: without ``game_id``, called with the state of each game that the player is invited to, which it
             joins if the result is true. Without this argument it joins all. The first hundred invitations that it does
             not join remain open, and may be accepted later; any further ones are declined, which ends them.
         """
-        return Turns(self, Following(game_id, over, invited, fields))
+        return Turns(self, Following(game_id, over, invited, games, fields))
+
+
+class Game:
+    """A game of the client's player, from :meth:`Client.game`. Each of its attributes asks the server.
+
+    :ivar game_id: its number.
+    """
+
+    def __init__(self, client: Client, game_id: int, fields: TurnsFields) -> None:
+        self._client, self.game_id = client, game_id
+        self._following = Following(game_id, None, None, None, fields)
+
+    @property
+    def state(self) -> GameState:
+        """The game as the player may see it."""
+        return (self._client.state(self.game_id, **self._following.seat))["state"]
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves so far, in UCI; of a game with hidden information once it is over."""
+        return (self._client.history(self.game_id, **self._following.player))["moves"]
+
+    @property
+    def result(self) -> str:
+        """The result: ``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` while the game goes on."""
+        return (self.state)["result"]
+
+    def turns(self) -> Turns:
+        """Iterate over the player's turns in the game until it is over."""
+        return Turns(self._client, self._following)
+
+    def resign(self) -> GameState:
+        """Resign, in either player's turn, and return the last state."""
+        seat = self._following.seat.get("seat") or self._own_seat()
+        return (self._client.end_game(self.game_id, f"resignation_{seat}", **self._following.seat))["state"]
+
+    def _own_seat(self) -> Color:
+        state, player = self.state, self._following.player.get("player", self._client.player)
+        if state["player_white"] == player == state["player_black"]:
+            return state["turn"]
+        return "white" if state["player_white"] == player else "black"
+
+    def offer_draw(self) -> None:
+        """Accept a draw that the opponent has offered; else offer one with the next move of :meth:`turns`."""
+        state = self.state
+        if state["draw_offered"]:
+            self._client.end_game(self.game_id, "draw_agreed", ply=state["ply_index"], **self._following.seat)
+        else:
+            self._following.offers_draw = True
 
 
 class Turns(Iterator["Turn"]):
-    """The iterator of :meth:`Client.turns`. It ends as well when nothing refers to it, as after a ``break``."""
+    """The iterator of :meth:`Client.turns`.
+
+    It closes what it has opened when it ends, when its ``with`` block does, when nothing refers to it any more,
+    as after the ``break`` of a plain loop, and with its client.
+    """
 
     _ended = True  # until it has a session
 
@@ -2088,12 +2180,31 @@ class Turns(Iterator["Turn"]):
         if not self._ended:
             self._session._abandon()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def state(self) -> GameState | None:
+        """The last state of the game that has ended, of several the last one; None before."""
+        return self._following.last
+
+    @property
+    def result(self) -> str | None:
+        """The result of that game: ``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` if it was called off; None before."""
+        return None if self.state is None else self.state["result"]
+
     def __next__(self) -> Turn:
         while not self._ended:
-            reply = self._next_reply()
-            if self._following.ends(reply):
+            if self._following.is_over():
                 self.close()
-            elif (invitation := self._following.takes_up(reply)) is not None:
+                break
+            reply = self._next_reply()
+            if self._following.is_over():
+                continue
+            if (invitation := self._following.takes_up(reply)) is not None:
                 self._join(invitation)
             elif self._following.unwanted is not None:
                 self._decline(self._following.unwanted)
@@ -2147,17 +2258,24 @@ class Turn(TurnView):
         self._client, self._following = turns._client, turns._following
         self._turns = weakref.ref(turns)  # so that leaving the loop ends it while the turn is still in use
 
-    def sense(self, square: Square | None) -> SenseReply:
-        """Sense around a square, or None to sense nothing."""
+    def sense(self, square: Square | None) -> Sensed:
+        """Sense around a square, or None to sense nothing; return the squares seen, each with its piece or None.
+
+        :attr:`reply` has the whole reply, with the result as the server sent it.
+        """
         reply = self._act("sense", square=square)
         self.sense_actions = []
-        return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
+        self.reply = {"sense_result": [], **reply}
+        return sensed(self.reply["sense_result"])
 
-    def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
+    def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
-        drawn = {"offer_draw": offer_draw, "claim_draw": claim_draw}
-        reply = self._act("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
-        return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
+        drawn = {"offer_draw": offer_draw or self._following.offers_draw, "claim_draw": claim_draw}
+        self._following.offers_draw = False
+        wanted, text = {name: True for name, asked in drawn.items() if asked}, written(move)
+        reply = self._act("move", move=text, **wanted)
+        self.reply = {"requested_move": text, "taken_move": None, "capture_square": None, **reply}
+        return self.reply  # type: ignore[return-value]
 
     def end_game(self, termination: str) -> StateReply:
         """Claim a draw, or agree to one."""
@@ -2181,7 +2299,7 @@ class Turn(TurnView):
             if error.code != "game_over":
                 raise
             reply = session.request("state", game_id=self.game_id, **seat)
-        self.state = reply["state"]
+        self.state, self.reply = reply["state"], reply
         self._following.see(self.state)
         return reply
 

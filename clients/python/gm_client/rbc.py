@@ -6,16 +6,16 @@ might be the true one: a guess, or one of the positions of a :class:`~gm_client.
 
 from __future__ import annotations
 
-import chess
-from chess import Board, Move, Piece, Square
+from chess import Board, Move, Square
 
 from gm_recon import Cell, ReconBoard
 from gm_recon.possible import SENSE_SQUARES as SENSE_SQUARES
 
-from .blocking import GameState, SenseResult
-
-#: The protocol's letters, in the order of python-chess's piece types.
-_LETTERS = " pNBRQK"
+from .blocking import GameState
+from .chess_turns import read_move as read_move
+from .chess_turns import read_piece as read_piece
+from .chess_turns import read_sense as read_sense
+from .chess_turns import read_square as read_square
 
 
 def own_board(state: GameState) -> Board:
@@ -48,23 +48,3 @@ def simulate_move(board: Board, requested: Move | None) -> tuple[Move | None, Sq
     :raises ValueError: the move may not be requested.
     """
     return (None, None) if requested is None else ReconBoard.of(board).revise(requested)
-
-
-def read_square(name: str | None) -> Square | None:
-    """Read a square of the protocol: ``"e4"``, or None."""
-    return None if name is None else chess.parse_square(name)
-
-
-def read_move(uci: str | None) -> Move | None:
-    """Read a move of the protocol, or None."""
-    return None if uci is None else Move.from_uci(uci)
-
-
-def read_piece(name: str | None) -> Piece | None:
-    """Read a piece of the protocol: ``"wp"``, ``"bQ"``, or None."""
-    return None if name is None else Piece(_LETTERS.index(name[1]), name[0] == "w")
-
-
-def read_sense(result: SenseResult) -> list[Cell]:
-    """Read a sense result of the protocol into the form of :func:`simulate_sense`."""
-    return [(chess.parse_square(square), read_piece(piece)) for square, piece in result]

@@ -14,6 +14,7 @@ from gm_recon.position_sets import PositionSet, PythonPositions
 from gm_recon.possible import CAP, PossiblePositions
 
 from .blocking import GameState, MoveReply, SenseReply
+from .chess_turns import Sensed
 from .rbc import read_move, read_sense, read_square
 
 __all__ = ["CAP", "Tracker"]
@@ -28,7 +29,7 @@ class Tracker(PossiblePositions):
         for turn in client.turns(game_id):
             tracker = Tracker.of(turn.state) if tracker is None else tracker
             tracker.begin(turn.state)
-            tracker.sensed(turn.sense(chess.square_name(tracker.best_sense())))
+            tracker.sensed(turn.sense(tracker.best_sense()))
             tracker.moved(turn.move(...))  # chosen with tracker.sample(10), for example
     """
 
@@ -77,9 +78,9 @@ class Tracker(PossiblePositions):
         elif ply != self._ply:
             raise ValueError(f"ply_index: {ply}: the tracker has seen the game up to ply {self._ply}")
 
-    def sensed(self, reply: SenseReply) -> None:
-        """Record the player's sense."""
-        self.saw(read_sense(reply["sense_result"]))
+    def sensed(self, result: Sensed | SenseReply) -> None:
+        """Record the player's sense: what ``turn.sense`` returned, or the reply to ``client.sense``."""
+        self.saw(read_sense(result["sense_result"]) if isinstance(result, dict) else result)
 
     def moved(self, reply: MoveReply) -> None:
         """Record the player's move. If it has ended the game, there is nothing more to track."""

@@ -1,4 +1,4 @@
-"""The client of :mod:`gm_client.blocking` for trio: the same names, fields, replies and errors.
+"""The client of :mod:`gm_client.chess_client` for trio: the same names, fields, replies and errors.
 
     async with await connect(player=1) as client:
         game_id = (await client.new_game(1, 2, variant="rbc"))["game_id"]
@@ -9,7 +9,7 @@
 Tasks may share a client: requests are sent as they are made, without waiting for earlier replies. Each loop of turns
 has a connection of its own. If a task is cancelled, its request is not sent again; it may have been carried out.
 
-All code after the imports is also the source of the blocking client, which ``python -m clients.generate`` writes.
+All code after the imports is also the source of the blocking clients, which ``python -m clients.generate`` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ssl
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from .blocking import (
     DEFAULT_PORT,
@@ -31,6 +31,7 @@ from .blocking import (
     BeliefReply,
     ChallengeFields,
     ChallengeReply,
+    Color,
     ContestReply,
     ContestReport,
     DeclineReply,
@@ -76,10 +77,10 @@ from .blocking import (
     StateFields,
     StateReply,
     TurnsFields,
-    TurnView,
     WaitFields,
     WaitReply,
 )
+from .chess_turns import AnyMove, Sensed, TurnView, sensed, written
 from .trio_session import TrioSession
 
 R = TypeVar("R")
@@ -247,10 +248,18 @@ class Client(TrioSession):
         """Invite two registered players who are present, by name or id, to a game. For the operator only."""
         return await self._call(PairReply, "pair", white=white, black=black, **fields)
 
+    def game(self, game_id: int, **fields: Unpack[TurnsFields]) -> Game:
+        """Return a game of the player's, without asking the server about it.
+
+        :param fields: of all its requests, such as ``seat`` for a player who holds both.
+        """
+        return Game(self, game_id, fields)
+
     def turns(
         self,
         game_id: int | None = None,
         *,
+        games: int | None = None,
         over: Callable[[GameState], object] | None = None,
         invited: Callable[[GameState], object] | None = None,
         **fields: Unpack[TurnsFields],
@@ -259,16 +268,70 @@ class Client(TrioSession):
 
         It waits between turns, and includes games that begin later. A turn without an action comes again.
 
+        :param games: without ``game_id``, ends the loop when so many games have ended.
         :param over: called once with the last state of each game that has ended.
         :param invited: without ``game_id``, called with the state of each game that the player is invited to, which it
             joins if the result is true. Without this argument it joins all. The first hundred invitations that it does
             not join remain open, and may be accepted later; any further ones are declined, which ends them.
         """
-        return Turns(self, Following(game_id, over, invited, fields))
+        return Turns(self, Following(game_id, over, invited, games, fields))
+
+
+class Game:
+    """A game of the client's player, from :meth:`Client.game`. Each of its attributes asks the server.
+
+    :ivar game_id: its number.
+    """
+
+    def __init__(self, client: Client, game_id: int, fields: TurnsFields) -> None:
+        self._client, self.game_id = client, game_id
+        self._following = Following(game_id, None, None, None, fields)
+
+    @property
+    async def state(self) -> GameState:
+        """The game as the player may see it."""
+        return (await self._client.state(self.game_id, **self._following.seat))["state"]
+
+    @property
+    async def moves(self) -> list[str]:
+        """The moves so far, in UCI; of a game with hidden information once it is over."""
+        return (await self._client.history(self.game_id, **self._following.player))["moves"]
+
+    @property
+    async def result(self) -> str:
+        """The result: ``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` while the game goes on."""
+        return (await self.state)["result"]
+
+    def turns(self) -> Turns:
+        """Iterate over the player's turns in the game until it is over."""
+        return Turns(self._client, self._following)
+
+    async def resign(self) -> GameState:
+        """Resign, in either player's turn, and return the last state."""
+        seat = self._following.seat.get("seat") or await self._own_seat()
+        return (await self._client.end_game(self.game_id, f"resignation_{seat}", **self._following.seat))["state"]
+
+    async def _own_seat(self) -> Color:
+        state, player = await self.state, self._following.player.get("player", self._client.player)
+        if state["player_white"] == player == state["player_black"]:
+            return state["turn"]
+        return "white" if state["player_white"] == player else "black"
+
+    async def offer_draw(self) -> None:
+        """Accept a draw that the opponent has offered; else offer one with the next move of :meth:`turns`."""
+        state = await self.state
+        if state["draw_offered"]:
+            await self._client.end_game(self.game_id, "draw_agreed", ply=state["ply_index"], **self._following.seat)
+        else:
+            self._following.offers_draw = True
 
 
 class Turns(AsyncIterator["Turn"]):
-    """The iterator of :meth:`Client.turns`. It ends as well when nothing refers to it, as after a ``break``."""
+    """The iterator of :meth:`Client.turns`.
+
+    It closes what it has opened when it ends, when its ``async with`` block does, when nothing refers to it any more,
+    as after the ``break`` of a plain loop, and with its client.
+    """
 
     _ended = True  # until it has a session
 
@@ -282,12 +345,31 @@ class Turns(AsyncIterator["Turn"]):
         if not self._ended:
             self._session._abandon()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def state(self) -> GameState | None:
+        """The last state of the game that has ended, of several the last one; None before."""
+        return self._following.last
+
+    @property
+    def result(self) -> str | None:
+        """The result of that game: ``1-0``, ``0-1``, ``1/2-1/2``, or ``*`` if it was called off; None before."""
+        return None if self.state is None else self.state["result"]
+
     async def __anext__(self) -> Turn:
         while not self._ended:
-            reply = await self._next_reply()
-            if self._following.ends(reply):
+            if self._following.is_over():
                 await self.aclose()
-            elif (invitation := self._following.takes_up(reply)) is not None:
+                break
+            reply = await self._next_reply()
+            if self._following.is_over():
+                continue
+            if (invitation := self._following.takes_up(reply)) is not None:
                 await self._join(invitation)
             elif self._following.unwanted is not None:
                 await self._decline(self._following.unwanted)
@@ -341,17 +423,24 @@ class Turn(TurnView):
         self._client, self._following = turns._client, turns._following
         self._turns = weakref.ref(turns)  # so that leaving the loop ends it while the turn is still in use
 
-    async def sense(self, square: Square | None) -> SenseReply:
-        """Sense around a square, or None to sense nothing."""
+    async def sense(self, square: Square | None) -> Sensed:
+        """Sense around a square, or None to sense nothing; return the squares seen, each with its piece or None.
+
+        :attr:`reply` has the whole reply, with the result as the server sent it.
+        """
         reply = await self._act("sense", square=square)
         self.sense_actions = []
-        return {"sense_result": [], **reply}  # type: ignore[typeddict-item]
+        self.reply = {"sense_result": [], **reply}
+        return sensed(self.reply["sense_result"])
 
-    async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
+    async def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
-        drawn = {"offer_draw": offer_draw, "claim_draw": claim_draw}
-        reply = await self._act("move", move=move, **{name: True for name, wanted in drawn.items() if wanted})
-        return {"requested_move": move, "taken_move": None, "capture_square": None, **reply}  # type: ignore[typeddict-item]
+        drawn = {"offer_draw": offer_draw or self._following.offers_draw, "claim_draw": claim_draw}
+        self._following.offers_draw = False
+        wanted, text = {name: True for name, asked in drawn.items() if asked}, written(move)
+        reply = await self._act("move", move=text, **wanted)
+        self.reply = {"requested_move": text, "taken_move": None, "capture_square": None, **reply}
+        return self.reply  # type: ignore[return-value]
 
     async def end_game(self, termination: str) -> StateReply:
         """Claim a draw, or agree to one."""
@@ -375,6 +464,6 @@ class Turn(TurnView):
             if error.code != "game_over":
                 raise
             reply = await session.request("state", game_id=self.game_id, **seat)
-        self.state = reply["state"]
+        self.state, self.reply = reply["state"], reply
         self._following.see(self.state)
         return reply

@@ -1,6 +1,7 @@
-"""Games of reconnaissance blind chess inside a process: no sockets, no clock, no chance, no I/O.
+"""Games of reconnaissance blind chess inside a process: no sockets, no chance, no I/O.
 
-A library for authors of bots: to simulate games, to train, to search. :class:`ReconGame` is a game with its phases, its
+A library for authors of bots. A :class:`Player` is a bot, and :func:`play_local` plays a game between two of them. To
+simulate, to train, to search, :class:`ReconGame` is a game with its phases, its
 end and its record; :class:`ReconBoard` is a position without these, for a search that keeps its own record;
 :class:`History` is the course of a game, which can be written as reconchess's ``GameHistory``. The rules are those of
 the package ``reconchess`` 1.6.9, and are tested against it action by action, including the order of every list: a bot
@@ -25,10 +26,13 @@ move knows of it.
 from .board import ReconBoard
 from .game import GameOver, ReconGame, WrongPhase
 from .history import History, Replayed, Turn, WinReason
+from .player import Player, play_local
 from .reading import BadHistory, SavedGame, read_json
 from .tables import Cell
 
 __all__ = [
+    "Player",
+    "play_local",
     "ReconGame",
     "ReconBoard",
     "History",

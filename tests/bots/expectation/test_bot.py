@@ -8,10 +8,9 @@ import trio
 from gm_arena import stockfish as arena_stockfish
 from gm_arena.bot import Bots, BotUnusable
 from gm_arena.bridge import Bridge, Server
-from gm_arena.specs import bots_of
+from gm_arena.specs import bots_of, read_options
 from gm_arena.stockfish import VARIABLE
-from gm_bots.expectation.bot import ExpectationBots
-from gm_bots.expectation.settings import Settings
+from gm_bots.expectation.settings import Settings, read
 from gm_bots.random_bot import RandomBots
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.serving import Served
@@ -54,15 +53,12 @@ def test_missing_stockfish_is_reported_with_what_to_do(monkeypatch: pytest.Monke
 def test_every_option_sets_its_setting() -> None:
     require_tool("stockfish")
     numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7"
-    made = named(f"expectation:{numbers},unseen=0,caution=0.5,plausible=0,danger=2,information=0.25")
-    assert isinstance(made, ExpectationBots)
-    assert made.given.settings == Settings(
+    made = read(read_options("", f"{numbers},unseen=0,caution=0.5,plausible=0,danger=2,information=0.25"))
+    assert made.settings == Settings(
         positions=9, depth=3, candidates=2, refined=6, unseen=0, caution=0.5, plausible=0, danger=2, information=0.25
     )
-    assert (made.given.seconds, made.given.seed) == (0.5, 7)
-    plain = named("expectation")
-    assert isinstance(plain, ExpectationBots)
-    assert plain.given.settings == Settings()
+    assert (made.seconds, made.seed) == (0.5, 7)
+    assert read({}).settings == Settings()
 
 
 @pytest.mark.slow

@@ -40,7 +40,10 @@ def named(spec: str) -> Bots:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("recon-zero:depth=2", "recon-zero: unknown option depth; known are checkpoint, opponents, simulations"),
+        (
+            "recon-zero:depth=2",
+            "recon-zero: unknown option depth; known are checkpoint, opponents, weights, simulations",
+        ),
         ("recon-zero:weights=none", "recon-zero: weights=none is not one of moves, equal"),
         ("recon-zero:c_puct=101", "recon-zero: c_puct=101 is not from 0 to 100"),
         ("recon-zero:simulations=0", "recon-zero: simulations=0 is not from 1 to 100000"),

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 #: What makes a bot ready in each of the places where bots play: gmd's commands and reconchess.
 WAYS = {
     "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
-    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._judge",
+    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._bots.judge()",
 }
 
 #: Plays games of every kind, and prints the kernels that were compiled, or read from the cache, meanwhile.

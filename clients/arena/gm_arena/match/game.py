@@ -26,10 +26,10 @@ from gm_client.blocking import (
     MoveReply,
     NewGameReply,
     PlayerNames,
-    SenseReply,
     Square,
     StateReply,
 )
+from gm_client.chess_turns import AnyMove, Sensed
 from gm_client.trio_client import Turn
 from gm_protocol.endings import Cause
 from gm_protocol.state import COLOR_NAMES
@@ -431,13 +431,13 @@ class TimedTurn(Turn):
         self.moved: GameState | None = None
         self._since = trio.current_time()
 
-    async def sense(self, square: Square | None) -> SenseReply:
+    async def sense(self, square: Square | None) -> Sensed:
         self._answered()
-        reply = await super().sense(square)
+        seen = await super().sense(square)
         self._since = trio.current_time()
-        return reply
+        return seen
 
-    async def move(self, move: str | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
+    async def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         self._answered()
         self._between.answered(self.ply)
         offers = offer_draw or self._offers_draw

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from .bot import ExpectationBots
+from gm_arena.player_bot import PlayerBots
+
+from .player import Expectation
 from .settings import NAME, read
 
 
-def make(**options: str) -> ExpectationBots:
-    """Return the bots for the entry point.
+def make(**options: str) -> PlayerBots:
+    """Return the bots for the entry point, each with a Stockfish of its own.
 
     :param options: as for :func:`~.settings.read`.
     """
     given = read(options)
     described = ",".join(f"{name}={value}" for name, value in options.items())
-    return ExpectationBots(f"{NAME}:{described}" if described else NAME, given)
+    return PlayerBots(
+        f"{NAME}:{described}" if described else NAME, lambda rng: Expectation(given, rng), seed=given.seed
+    )

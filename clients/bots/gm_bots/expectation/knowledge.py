@@ -50,6 +50,10 @@ class Knowledge:
         """The one guess, for a player that has lost all possible positions."""
         return self._guess
 
+    def limit(self, most: int) -> None:
+        """Keep at most so many positions from now on."""
+        self._positions.limit(most)
+
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
         self._positions.opponent_moved(capture)

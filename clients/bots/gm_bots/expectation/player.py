@@ -1,152 +1,71 @@
-"""One player of one game: its knowledge, its senses and its moves. It needs no server."""
+"""``expectation`` as a player."""
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Collection, Sequence
-from math import log2
+from typing import Any
 
-import chess
-from chess import Board, Color, Move, Square
+from chess import Color, Move, Square
 
-from gm_bots.turn_time import SENSE_SHARE
-from gm_recon import Cell
+from gm_bots.options import from_environment
+from gm_bots.timed_player import TimedPlayer
+from gm_bots.turn_time import NO_CLOCK
 
-from .choice import values_of, weights_of
-from .knowledge import Knowledge, consistent
-from .results import WON, Engine, Judge, Results, score_of
-from .sensing import best_sense
-from .settings import Settings
+from .engine import Stockfish
+from .knowledge import most_kept, prepare
+from .settings import Given, read
+from .thinker import Thinker
 
-#: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
-LEAST_SEARCHED = 2
+#: The environment variable with the options of players made without any, as by reconchess's programs.
+VARIABLE = "GM_EXPECTATION"
 
 
-class Player:
-    """A player. All events must be reported in the order in which they happen.
+class Expectation(TimedPlayer):
+    """A player for one game after the other.
 
-    :ivar score: the score of the last move that was chosen, in pawns; None if it was not searched.
+    :ivar score: the score of the last move, in hundredths of a pawn, as ``+35``; None if it was not searched.
     """
 
-    def __init__(
-        self,
-        color: Color,
-        engine: Engine,
-        settings: Settings,
-        rng: random.Random,
-        *,
-        most: int,
-        fen: str = chess.STARTING_FEN,
-    ) -> None:
-        """:param most: the most possible positions that it keeps."""
-        self._settings = settings
-        self._judge = Judge(engine, settings.depth, settings.unseen)
-        self._boards: list[Board] = []
-        self.knowledge = Knowledge(color, fen, rng, most)
-        self.score: float | None = None
+    def __init__(self, given: Given | None = None, rng: random.Random | None = None, **options: Any) -> None:
+        """Start Stockfish, before any clock runs.
 
-    def opponent_moved(self, capture: Square | None) -> None:
-        """Record the opponent's turn, with the square on which it captured, if any."""
-        self.knowledge.opponent_moved(capture)
-
-    def choose_sense(
-        self, squares: Collection[Square], actions: Sequence[Move], seconds: float | None = None
-    ) -> Square:
-        """Return the square to sense, of those allowed.
-
-        :param actions: the moves that may be requested after it.
-        :param seconds: the seconds that the whole turn may take; None for no limit.
+        :param given: the options, parsed; by default those that follow.
+        :param rng: decides all that is random; by default a generator of its own, by the option ``seed``.
+        :param options: the options of ``expectation``, as numbers or text; options not given come from the variable
+            ``GM_EXPECTATION`` (``positions=60,seed=7``).
+        :raises BotUnusable: an option is unknown, its value is not allowed, or Stockfish is not installed.
+        :raises BotFailed: Stockfish does not start.
         """
-        ends = _after(None if seconds is None else seconds * SENSE_SHARE)
-        bits = self.knowledge.bits(squares)
-        if not len(self.knowledge):
-            return self.knowledge.guess.best_sense(squares)
-        if len(self.knowledge) == 1:
-            return next(iter(bits))
-        self._judge.begin([*actions, None])
-        boards = self.knowledge.sample(self._settings.positions, self._settings.danger)
-        rows = self._results(boards, ends)
-        self._boards = boards[: len(rows)]
-        return best_sense(
-            self._boards,
-            rows,
-            weights_of(rows, self._settings.plausible),
-            bits,
-            information=self._settings.information,
-            prior=0.0 if len(rows) == len(self.knowledge) else 1.0,
-        )
+        texts = {name: str(value) for name, value in options.items()}
+        self._given = read({**from_environment(VARIABLE), **texts}) if given is None else given
+        super().__init__(self._given.seconds)
+        self._rng = random.Random(self._given.seed) if rng is None else rng
+        self.score: str | None = None
+        prepare()
+        self._engine = Stockfish(self._given.stockfish)
 
-    def saw(self, cells: Collection[Cell]) -> None:
-        """Record the result of the sense."""
-        self.knowledge.saw(cells)
-        self._boards = consistent(self._boards, cells)
+    def begin(self, color: Color, fen: str) -> Thinker:
+        self._engine.new_game()
+        self._has_begun = False
+        self._thinking = Thinker(color, self._engine, self._given.settings, self._rng, most=most_kept(None), fen=fen)
+        return self._thinking
 
-    def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
-        """Return the move to request, of those allowed; None to pass.
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        if not self._has_begun and seconds_left < NO_CLOCK:
+            self._thinking.knowledge.limit(most_kept(seconds_left))
+        self._has_begun = True
+        return self._thinking.choose_sense(sense_actions, move_actions, self._time.plan(seconds_left))
 
-        :param seconds: the seconds that this may take; None for no limit.
-        """
-        ends = _after(seconds)
-        requests = [*actions, None]
-        self._judge.begin(requests)
-        boards = self._to_search()
-        if not boards:
-            self.score = None
-            choice = self.knowledge.guess.choose(actions)
-            return None if isinstance(choice, Board) else choice
-        rows = self._results(boards, _between(ends))
-        weights = weights_of(rows, self._settings.plausible)
-        values = values_of(rows, weights, self._settings.caution)
-        places = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: self._settings.candidates]
-        if len(places) > 1 and max(values) < WON:
-            rows = self._refine(boards[: len(rows)], rows, places, ends)
-            values = values_of(rows, weights, self._settings.caution)
-        else:
-            values = [values[place] for place in places]
-        best = max(values)
-        self.score = score_of(best)
-        return requests[places[values.index(best)]]
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        move = super().choose_move(move_actions, seconds_left)
+        score = self._thinking.score
+        self.score = None if score is None else f"{100 * score:+.0f}"
+        return move
 
-    def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """Record the result of the move, after which the game goes on."""
-        self._judge.forget()
-        self._boards = []
-        self.knowledge.moved(requested, taken, capture)
+    def close(self) -> None:
+        """End Stockfish."""
+        self._engine.close()
 
-    def _to_search(self) -> list[Board]:
-        """Return the positions to search for a move: first those that the sense has searched and not ruled out."""
-        count = self._settings.positions
-        drawn = self.knowledge.sample(count, self._settings.danger)
-        return [*self._boards, *(board for board in drawn if not self._judge.knows(board))][:count]
-
-    def _refine(
-        self, boards: Sequence[Board], rows: Sequence[Results], places: Sequence[int], ends: float
-    ) -> list[Results]:
-        """Return the results of some moves in all positions, from deeper searches as far as the time allows."""
-        depth = self._settings.refined + int(log2(max(1.0, self._settings.positions / len(boards))) / 2)
-        refined: list[Results] = []
-        for board, row in zip(boards, rows, strict=True):
-            if time.monotonic() < ends:
-                refined.append(self._judge.refined(board, places, depth))
-            else:
-                refined.append([row[place] for place in places])
-        return refined
-
-    def _results(self, boards: Sequence[Board], ends: float) -> list[Results]:
-        """Return the results in as many of the positions as the time allows."""
-        rows: list[Results] = []
-        for board in boards:
-            if len(rows) >= LEAST_SEARCHED and time.monotonic() >= ends:
-                break
-            rows.append(self._judge.results(board))
-        return rows
-
-
-def _between(ends: float) -> float:
-    """Return the moment halfway between now and another."""
-    return (time.monotonic() + ends) / 2
-
-
-def _after(seconds: float | None) -> float:
-    return float("inf") if seconds is None else time.monotonic() + seconds
+    def __del__(self) -> None:
+        if hasattr(self, "_engine"):
+            self._engine.close()

@@ -2,33 +2,19 @@
 
 ``evaluation`` computes the value of a position, ``position`` makes and takes back moves, ``generation`` lists them,
 ``ordering`` sorts them, ``search`` searches, and ``engine`` is the interface for other code: its ``search`` takes a
-board and a limit. ``uci`` speaks UCI, ``play`` is a game in the terminal, and ``bots`` plays on a server, blind
-chess too, by one ``guess`` at the position. Importing the package imports none of these modules.
+board and a limit. ``uci`` speaks UCI, ``play`` is a game in the terminal, ``player`` plays blind chess by one ``guess``
+at the position, and ``bots`` makes both play on a server. Importing the package imports none of these modules.
 
-``Minimax`` is a player of blind chess for the package reconchess; its module is imported when the name is first used.
+The name ``Minimax`` here is the bot as a player of the package reconchess.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .reconchess_player import Minimax as Minimax
+    from .player import Minimax as Minimax
+else:
+    from gm_bots.reconchess_players import offered
 
-_PLAYER = "Minimax"
-
-
-def __dir__() -> list[str]:
-    """List the player, too, if reconchess is installed: ``reconchess.load_player`` looks through this list."""
-    return sorted({*globals(), *([_PLAYER] if find_spec("reconchess") else [])})
-
-
-if not TYPE_CHECKING:  # otherwise mypy would accept any name from this module
-
-    def __getattr__(name: str) -> object:
-        if name != _PLAYER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from .reconchess_player import Minimax
-
-        return Minimax
+    __dir__, __getattr__ = offered("gm_bots.minimax.player", "Minimax", globals())

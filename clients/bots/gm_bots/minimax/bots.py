@@ -1,4 +1,4 @@
-"""``minimax`` as a bot: chess, and blind chess. Each game has an engine of its own, in a process of its own."""
+"""``minimax`` as a bot: blind chess as a player, and chess by the engine, in a process of its own for each game."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import chess.engine
 import trio
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.player_bot import PlayerBots
 from gm_arena.uci_bot import Limits, UciBot, UciBots
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 
-from .recon_bot import ReconBot
+from .player import Minimax
 from .settings import NAME, Settings
 from .uci import SEED
 
@@ -32,30 +33,39 @@ def make(**options: str) -> Bots:
         ``seed``, ``margin`` and ``hash`` are the engine's options of these names; ``check_extension=off`` removes the
         extra ply for a side in check.
     """
-    settings = Settings.read(options)
-    limits = Limits(seconds=settings.seconds, depth=settings.depth, nodes=settings.nodes)
     described = ",".join(f"{name}={value}" for name, value in options.items())
-    return MinimaxBots(f"{NAME}:{described}" if described else NAME, settings.uci_options(), limits, settings.seed)
+    return MinimaxBots(f"{NAME}:{described}" if described else NAME, Settings.read(options))
 
 
-class MinimaxBots(Bots):
-    """The factory of the bots, which starts the engine's command anew for every game.
+class MinimaxBots(PlayerBots):
+    """The factory of the bots.
 
-    :param seed: the seed from which each game's own seed is derived; None, or 0, always plays the best moves, so that
-        games repeat.
+    The seed given is that from which each game's own seed is derived; None, or 0, always plays the best moves, so that
+    games repeat.
     """
 
     variants = frozenset({"standard", "rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+    joins_late = True
 
-    def __init__(self, name: str, options: dict[str, str], limits: Limits, seed: int | None = None) -> None:
-        self.name, self._seed, self._rng = name, seed, random.Random(seed)
-        self._engines = UciBots(COMMAND, options, limits)
+    def __init__(self, name: str, settings: Settings) -> None:
+        super().__init__(name, lambda rng: Minimax(settings, rng), seed=settings.seed, others=ChessBots(name, settings))
 
-    async def start(self, nursery: trio.Nursery) -> MinimaxBot:
-        return MinimaxBot(
-            await self._engines.start(nursery), Seed(self._seed, self._rng.getrandbits(64)) if self._seed else None
-        )
+
+class ChessBots(Bots):
+    """The factory of the bots for chess, which starts the engine's command anew for every game."""
+
+    variants = frozenset({"standard"})
+    defaults: ClassVar[dict[str, Any]] = {"variant": "standard"}
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name, self._seed, self._rng = name, settings.seed, random.Random(settings.seed)
+        limits = Limits(seconds=settings.seconds, depth=settings.depth, nodes=settings.nodes)
+        self._engines = UciBots(COMMAND, settings.uci_options(), limits)
+
+    async def start(self, nursery: trio.Nursery) -> ChessBot:
+        chance = self._rng.getrandbits(64)
+        return ChessBot(await self._engines.start(nursery), Seed(self._seed, chance) if self._seed else None)
 
 
 @dataclass(frozen=True)
@@ -75,12 +85,11 @@ class Seed:
         return random.Random(f"{self.own} {game}").randint(1, SEED.most)
 
 
-class MinimaxBot(Bot):
-    """An engine that is given the board, or in blind chess a guess at it."""
+class ChessBot(Bot):
+    """An engine in one game of chess."""
 
-    def __init__(self, engine: UciBot, seed: Seed | None = None) -> None:
+    def __init__(self, engine: UciBot, seed: Seed | None) -> None:
         self._engine, self._seed = engine, seed
-        self._player: Bot = engine
 
     @property
     def last_info(self) -> chess.engine.InfoDict:
@@ -88,18 +97,16 @@ class MinimaxBot(Bot):
         return self._engine.last_info
 
     async def begin(self, place: Place) -> None:
-        if place.variant == "rbc":
-            self._player = ReconBot(self._engine)
         if self._seed is not None:
             self._engine.set_option("Seed", str(self._seed.of(place)))
-        await self._player.begin(place)
+        await self._engine.begin(place)
 
     async def take_turn(self, turn: Turn) -> None:
-        await self._player.take_turn(turn)
+        await self._engine.take_turn(turn)
         self.score, self.depth = self._engine.score, self._engine.last_info.get("depth")
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        await self._player.end(state, history)
+        await self._engine.end(state, history)
 
     async def aclose(self) -> None:
         await self._engine.aclose()

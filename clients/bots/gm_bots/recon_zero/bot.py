@@ -1,23 +1,18 @@
-"""``recon-zero`` as a bot: a player for every game, which thinks in a thread of its own within the clock."""
+"""``recon-zero`` as a player, and what makes such players for games on a server."""
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
-import chess
-import trio
 from chess import Color, Move, Square
 
-from gm_arena.bot import Bot, Bots, Place
+from gm_arena.bot import Bots
 from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
-from gm_bots.turn_time import Overruns, seconds_for
-from gm_client.blocking import GameState, HistoryReply
-from gm_client.rbc import read_move, read_sense, read_square
-from gm_client.trio_client import Turn
+from gm_arena.player_bot import PlayerBots
+from gm_bots.timed_player import TimedPlayer
 from gm_recon import Cell
 
 from .checkpoint_files import digest_of
@@ -28,8 +23,6 @@ from .warm_up import ready_judge
 
 if TYPE_CHECKING:
     from .measure.in_step import Own
-
-T = TypeVar("T")
 
 
 class Thinker(Protocol):
@@ -71,7 +64,30 @@ class Here:
         """Do nothing: a thread that still thinks ends by itself, and nobody waits for it."""
 
 
-class ReconZeroBots(BotsInStep):
+class ReconZeroPlayer(TimedPlayer):
+    """A player for one game after the other."""
+
+    def __init__(self, seat: Seat, rng: random.Random, seconds: float | None) -> None:
+        """:param seat: the place where it thinks.
+        :param rng: decides all that is random.
+        :param seconds: the most seconds of a turn; None for as long as the clock allows.
+        """
+        super().__init__(seconds, TURN_SECONDS)
+        self._seat, self._rng = seat, rng
+
+    def begin(self, color: Color, fen: str) -> Thinker:
+        self._thinking = self._seat.sit(color, self._rng, fen)
+        return self._thinking
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        return self._thinking.choose_sense(sense_actions, self._time.plan(seconds_left))
+
+    def close(self) -> None:
+        """Release the place, whatever the player is doing."""
+        self._seat.leave()
+
+
+class ReconZeroBots(PlayerBots, BotsInStep):
     """The factory of the bots.
 
     :param name: the bot's name, with its options.
@@ -83,17 +99,12 @@ class ReconZeroBots(BotsInStep):
     :ivar checkpoint: the network's checkpoint; None to play without a network.
     """
 
-    variants = frozenset({"rbc"})
-    defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
-    joins_late = False  # its knowledge comes from every turn from the first on
-
     def __init__(
         self, name: str, settings: Settings, *, seed: int | None, seconds: float | None, checkpoint: Path | None
     ) -> None:
-        self.name = name
+        super().__init__(name, self._new_player, seed=seed)
         self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
-        self._rng = random.Random(seed)
         self._judge: Judge | None = None
 
     @property
@@ -111,9 +122,15 @@ class ReconZeroBots(BotsInStep):
 
         return Own(self.name, self.judge, self.settings)
 
-    async def start(self, nursery: trio.Nursery) -> Bot:
-        seat = Here(await trio.to_thread.run_sync(self.judge), self.settings)
-        return ReconZeroBot(seat, random.Random(self._rng.getrandbits(64)), self.seed, self.seconds)
+    def _new_player(self, rng: random.Random) -> ReconZeroPlayer:
+        return ReconZeroPlayer(self.seat(), rng, self.seconds)
+
+    def seat(self) -> Seat:
+        """Return a place where a player thinks.
+
+        :raises BotFailed: the checkpoint cannot be read.
+        """
+        return Here(self.judge(), self.settings)
 
     def judge(self) -> Judge:
         """Return the evaluator of positions in this process, ready for its first game.
@@ -123,58 +140,3 @@ class ReconZeroBots(BotsInStep):
         if self._judge is None:
             self._judge = ready_judge(self.checkpoint)
         return self._judge
-
-
-class ReconZeroBot(Bot):
-    """The bot in one game."""
-
-    def __init__(self, seat: Seat, rng: random.Random, seed: int | None, seconds: float | None) -> None:
-        self._seat, self._rng, self._seed, self._seconds = seat, rng, seed, seconds
-        self._ply = -1
-        self._overruns = Overruns()
-        self._player: Thinker
-        self._place: Place
-
-    async def begin(self, place: Place) -> None:
-        rng = self._rng if place.seed is None else random.Random(f"{self._seed} {place.seed} {place.seat}")
-        self._place = place
-        self._player = await _think(lambda: self._seat.sit(place.color, rng, place.start_fen))
-
-    async def take_turn(self, turn: Turn) -> None:
-        player, began = self._player, time.monotonic()
-        if turn.state["ply_index"] and turn.ply != self._ply:
-            capture = read_square(turn.state.get("opponent_capture"))
-            await _think(lambda: player.opponent_moved(capture))
-        self._ply = turn.ply
-        limit = TURN_SECONDS if self._seconds is None and turn.state["clock"] is None else self._seconds
-        seconds = seconds_for(turn.state, self._place.options, limit, self._overruns)
-        if turn.sense_actions:  # otherwise it was done before the connection was lost
-            await self._sense(turn, seconds)
-        if turn.state["phase"] != "over":
-            await self._move(turn, None if seconds is None else seconds - (time.monotonic() - began))
-
-    async def _sense(self, turn: Turn, seconds: float | None) -> None:
-        squares = [chess.parse_square(name) for name in turn.sense_actions]
-        square = await _think(lambda: self._player.choose_sense(squares, seconds))
-        sensed = await turn.sense(chess.square_name(square))
-        cells = read_sense(sensed["sense_result"])
-        await _think(lambda: self._player.saw(cells))
-
-    async def _move(self, turn: Turn, seconds: float | None) -> None:
-        actions = [chess.Move.from_uci(uci) for uci in turn.move_actions]
-        move = await _think(lambda: self._player.choose_move(actions, seconds))
-        reply = await turn.move(None if move is None else move.uci())
-        if reply["state"]["phase"] != "over":
-            requested, taken = read_move(reply["requested_move"]), read_move(reply["taken_move"])
-            capture = read_square(reply["capture_square"])
-            await _think(lambda: self._player.moved(requested, taken, capture))
-
-    async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
-        """Do nothing: there is nothing to keep."""
-
-    async def aclose(self) -> None:
-        self._seat.leave()
-
-
-async def _think(work: Callable[[], T]) -> T:
-    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

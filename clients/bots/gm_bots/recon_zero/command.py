@@ -357,6 +357,7 @@ def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, o
     recon-zero:opponents=FILE.json plays by a model.
     """
     _need("numpy", "numba", "torch")
+    from gm_arena.replay.recorded import BadRecord
     from gm_recon.reading import BadHistory
 
     from .checkpoint import BadCheckpoint
@@ -366,6 +367,8 @@ def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, o
         learnt = learn_and_measure(games, held_out, checkpoint, tell=lambda line: click.echo(line, err=True))
         if out is not None:
             out.write_text(learnt.model.as_json())
+    except BadRecord as error:
+        raise click.UsageError(str(error)) from None
     except (BadHistory, BadCheckpoint, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(table_of(learnt))

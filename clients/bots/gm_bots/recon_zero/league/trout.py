@@ -15,17 +15,17 @@ from chess.engine import EngineTerminatedError, Limit, PlayResult, SimpleEngine
 from reconchess.bots.trout_bot import TroutBot
 
 from gm_arena.stockfish import say_where
-from gm_env.reconchess_opponent import ReconchessOpponent
+from gm_env.player_opponent import PlayerOpponent
 
 
-def trout(nodes: int, seed: int) -> ReconchessOpponent:
+def trout(nodes: int, seed: int) -> PlayerOpponent:
     """Return the opponent.
 
     :param nodes: positions that its engine searches for a move.
     """
     say_where()
     numbers = count()
-    return ReconchessOpponent(lambda: RepeatingTrout(nodes, f"{seed} {next(numbers)}"), seconds=None)
+    return PlayerOpponent(lambda: RepeatingTrout(nodes, f"{seed} {next(numbers)}"), seconds=None)
 
 
 class RepeatingTrout(TroutBot):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Players of reconchess's as opponents: the same games as in reconchess, clocks, failures, and their own bots."""
+"""Players as opponents: the same games as in reconchess, clocks, failures, and their own bots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reconchess.history import GameHistoryEncoder
 from gm_arena.stockfish import VARIABLE
 from gm_env import PASS, action_of, sense_of
 from gm_env import policies as ready_made
-from gm_env.reconchess_opponent import ReconchessOpponent
+from gm_env.player_opponent import PlayerOpponent
 from gm_env.turns import FIRST_SENSE
 from tests.env.test_policies import differs
 from tests.tools import require_module, require_tool
@@ -90,7 +90,7 @@ def test_player_is_told_what_reconchess_tells_it_in_the_same_order(seed: int, co
         again.append(Recorder(seed))
         return again[-1]
 
-    env = RbcEnv(opponent=ReconchessOpponent(make, seconds=None), seat="black" if color else "white", illegal="raise")
+    env = RbcEnv(opponent=PlayerOpponent(make, seconds=None), seat="black" if color else "white", illegal="raise")
     env.reset(seed=1)
     for number, act in enumerate(other.acts):
         is_move = number % 2 == 1
@@ -102,8 +102,8 @@ def test_player_is_told_what_reconchess_tells_it_in_the_same_order(seed: int, co
 
 
 def test_player_acts_the_same_where_it_was_told_the_same() -> None:
-    def make() -> ReconchessOpponent:
-        return ReconchessOpponent(lambda: Recorder(3), seconds=None, failing="raise")
+    def make() -> PlayerOpponent:
+        return PlayerOpponent(lambda: Recorder(3), seconds=None, failing="raise")
 
     assert not any(differs(seed, make) for seed in range(20))
 
@@ -111,7 +111,7 @@ def test_player_acts_the_same_where_it_was_told_the_same() -> None:
 @pytest.mark.parametrize("bot", [RandomBot, AttackerBot])
 def test_reconchess_s_own_bots_play_in_many_games_at_once(bot: type) -> None:
     random.seed(5)
-    opponent = ReconchessOpponent(bot, failing="raise")
+    opponent = PlayerOpponent(bot, failing="raise")
     envs, player = RbcVectorEnv(6, opponent=opponent, max_turns=30), ready_made.Player(ready_made.Greedy(), seed=1)
     observed, info = envs.reset(seed=1)
     ended = 0
@@ -130,7 +130,7 @@ def test_trout_bot_plays_and_its_engines_are_ended(monkeypatch: pytest.MonkeyPat
         made.append(TroutBot())
         return made[-1]
 
-    env = RbcEnv(opponent=ReconchessOpponent(make, failing="raise"), seat="white")
+    env = RbcEnv(opponent=PlayerOpponent(make, failing="raise"), seat="white")
     for _ in range(2):
         _, info = env.reset(seed=1)
         for _ in range(2):
@@ -142,10 +142,10 @@ def test_trout_bot_plays_and_its_engines_are_ended(monkeypatch: pytest.MonkeyPat
         assert bot.engine.protocol.returncode.result() == 0
 
 
-def test_player_named_by_a_module_plays_in_pettingzoo() -> None:
+def test_player_plays_in_pettingzoo() -> None:
     env = rbc.env(max_turns=10)
     players = {
-        "player_0": ready_made.Player(ReconchessOpponent("reconchess.bots.random_bot", failing="raise")),
+        "player_0": ready_made.Player(PlayerOpponent(RandomBot, failing="raise")),
         "player_1": ready_made.Player(ready_made.Greedy()),
     }
     for _ in range(2):
@@ -198,21 +198,21 @@ LOST = 1.0, WinReason.RESIGN.value
     ["choose_sense", "choose_move", "handle_sense_result", "handle_opponent_move_result", "handle_move_result"],
 )
 def test_player_that_raises_an_exception_loses_and_the_next_game_begins(method: str) -> None:
-    env = RbcEnv(opponent=ReconchessOpponent(lambda: Failing(method, 2)), seat="black", max_turns=20)
+    env = RbcEnv(opponent=PlayerOpponent(lambda: Failing(method, 2)), seat="black", max_turns=20)
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match=r"raised KeyError: \"a bug of the player's\"\. It loses the game\."):
             assert outcome(env)[:2] == LOST
 
 
 def test_game_that_is_lost_before_the_learner_s_first_action_ends_with_that_action() -> None:
-    env = RbcEnv(opponent=ReconchessOpponent(lambda: Failing("choose_sense")), seat="black")
+    env = RbcEnv(opponent=PlayerOpponent(lambda: Failing("choose_sense")), seat="black")
     with pytest.warns(RuntimeWarning, match="KeyError"):
         _, info = env.reset(seed=1)
     assert np.flatnonzero(info["action_mask"]).tolist() == [PASS]
     assert info["win_reason"] == 0
     _, reward, over, _, info = env.step(FIRST_SENSE)
     assert (reward, over, info["win_reason"], info["illegal_action"]) == (1.0, True, LOST[1], False)
-    envs = RbcVectorEnv(3, opponent=ReconchessOpponent(lambda: Failing("choose_sense")), seat="black")
+    envs = RbcVectorEnv(3, opponent=PlayerOpponent(lambda: Failing("choose_sense")), seat="black")
     with pytest.warns(RuntimeWarning, match="KeyError"):
         envs.reset(seed=1)
     for _ in range(2):
@@ -230,7 +230,7 @@ def test_player_that_cannot_be_made_or_begin_loses() -> None:
 
     for failing in (make, lambda: Failing("handle_game_start")):
         with pytest.warns(RuntimeWarning, match="SystemExit: no engine|KeyError"):
-            assert outcome(RbcEnv(opponent=ReconchessOpponent(failing), seat="white"))[:2] == LOST
+            assert outcome(RbcEnv(opponent=PlayerOpponent(failing), seat="white"))[:2] == LOST
 
 
 @pytest.mark.parametrize(
@@ -250,11 +250,11 @@ def test_player_that_answers_nonsense_loses(method: str, answer: Any, message: s
         return player
 
     with pytest.warns(RuntimeWarning, match=message):
-        assert outcome(RbcEnv(opponent=ReconchessOpponent(make), seat="white"))[:2] == LOST
+        assert outcome(RbcEnv(opponent=PlayerOpponent(make), seat="white"))[:2] == LOST
 
 
 def test_exception_leaves_the_environment_if_it_is_asked_to() -> None:
-    env = RbcEnv(opponent=ReconchessOpponent(lambda: Failing("choose_move", 2), failing="raise"), seat="white")
+    env = RbcEnv(opponent=PlayerOpponent(lambda: Failing("choose_move", 2), failing="raise"), seat="white")
     with pytest.raises(KeyError, match="a bug of the player's"):
         outcome(env)
     with pytest.raises(KeyError, match="a bug of the player's"):
@@ -262,7 +262,7 @@ def test_exception_leaves_the_environment_if_it_is_asked_to() -> None:
 
 
 def test_failure_after_the_end_of_a_game_changes_no_result() -> None:
-    env = RbcEnv(opponent=ReconchessOpponent(lambda: Failing("handle_game_end")), seat="white", fens=SAFE, max_turns=3)
+    env = RbcEnv(opponent=PlayerOpponent(lambda: Failing("handle_game_end")), seat="white", fens=SAFE, max_turns=3)
     with pytest.warns(RuntimeWarning, match=r"a bug of the player's\"\. The game was over\."):
         assert outcome(env)[:2] == (0.0, WinReason.TURN_LIMIT.value)
 
@@ -297,7 +297,7 @@ class Slow(Recorder):
 
 def slow(seconds: float | None, increment: float, fen: str = SAFE) -> tuple[tuple[float, int, int], list[float]]:
     clock, seen = Clock(), []  # type: ignore[var-annotated]
-    opponent = ReconchessOpponent(lambda: Slow(clock, seen), seconds=seconds, increment=increment, now=clock)
+    opponent = PlayerOpponent(lambda: Slow(clock, seen), seconds=seconds, increment=increment, now=clock)
     return outcome(RbcEnv(opponent=opponent, seat="white", fens=fen, max_turns=5)), seen
 
 
@@ -314,7 +314,7 @@ def test_player_of_a_game_that_is_given_up_is_told_so() -> None:
         made.append(Recorder(len(made)))
         return made[-1]
 
-    env = RbcEnv(opponent=ReconchessOpponent(make), seat="black")
+    env = RbcEnv(opponent=PlayerOpponent(make), seat="black")
     for _ in range(2):
         env.reset(seed=1)
     env.close()
@@ -325,7 +325,7 @@ def test_player_of_a_game_that_is_given_up_is_told_so() -> None:
 
 def test_illegal_action_of_the_learner_is_its_resignation() -> None:
     player = Recorder(1)
-    env = RbcEnv(opponent=ReconchessOpponent(lambda: player), seat="white")
+    env = RbcEnv(opponent=PlayerOpponent(lambda: player), seat="white")
     env.reset(seed=1)
     env.step(FIRST_SENSE)
     _, reward, over, _, info = env.step(FIRST_SENSE)

@@ -1,4 +1,4 @@
-"""A player of expectation by itself: what it senses and moves."""
+"""The thought of expectation by itself: what it senses and moves."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import chess
 import pytest
 from chess import Color, Move
 
-from gm_bots.expectation.player import Player
 from gm_bots.expectation.results import Engine
 from gm_bots.expectation.settings import Settings
+from gm_bots.expectation.thinker import Thinker
 from gm_recon import ReconGame
 from tests.bots.expectation.asked import Counted, Unasked, stockfish
 
 QUICK = Settings(positions=12, depth=2, refined=4)
 
 
-def player(engine: Engine, fen: str, color: Color = chess.WHITE, settings: Settings = QUICK) -> Player:
-    return Player(color, engine, settings, random.Random(1), most=10_000, fen=fen)
+def thinker(engine: Engine, fen: str, color: Color = chess.WHITE, settings: Settings = QUICK) -> Thinker:
+    return Thinker(color, engine, settings, random.Random(1), most=10_000, fen=fen)
 
 
 def actions(fen: str) -> list[Move]:
@@ -28,7 +28,7 @@ def actions(fen: str) -> list[Move]:
 def test_king_that_is_seen_is_captured() -> None:
     fen = "4k3/8/8/8/8/8/8/4RK2 w - - 0 1"
     with stockfish() as engine:
-        mine = player(engine, fen)
+        mine = thinker(engine, fen)
         mine.choose_sense(chess.SQUARES, actions(fen))
         mine.saw([])
         assert mine.choose_move(actions(fen)) == Move.from_uci("e1e8")
@@ -37,7 +37,7 @@ def test_king_that_is_seen_is_captured() -> None:
 def test_hanging_queen_is_captured_and_the_score_says_so() -> None:
     fen = "4k3/8/8/3q4/8/8/8/3RK3 w - - 0 1"
     with stockfish() as engine:
-        mine = player(engine, fen)
+        mine = thinker(engine, fen)
         taking = mine.choose_move(actions(fen))
         assert taking is not None
         assert chess.square_file(taking.to_square) == 3
@@ -49,21 +49,21 @@ def test_sense_looks_where_the_decision_depends_on_it() -> None:
     """Black's rook has moved; only on the e-file does it attack the king, which then must move."""
     fen = "r6k/8/8/8/8/8/8/4K3 b - - 0 1"
     with stockfish() as engine:
-        mine = player(engine, fen, settings=Settings(positions=40, depth=4, information=0))
+        mine = thinker(engine, fen, settings=Settings(positions=40, depth=4, information=0))
         mine.opponent_moved(None)
         square = mine.choose_sense(chess.SQUARES, actions("7k/8/8/8/8/8/8/4K3 w - - 0 1"))
     assert chess.square_rank(square) >= 5 or chess.square_file(square) <= 2
 
 
 def test_engine_is_not_asked_for_a_sense_if_the_position_is_known() -> None:
-    mine = Player(chess.WHITE, Unasked(), QUICK, random.Random(1), most=1_000)
+    mine = Thinker(chess.WHITE, Unasked(), QUICK, random.Random(1), most=1_000)
     assert mine.choose_sense([chess.C3, chess.D4], actions(chess.STARTING_FEN)) == chess.C3
 
 
 def test_no_time_left_still_gives_a_move_from_few_positions() -> None:
     with stockfish() as stockfish_itself:
         engine = Counted(stockfish_itself)
-        mine = player(engine, chess.STARTING_FEN, chess.BLACK, Settings(positions=10_000, depth=2, refined=30))
+        mine = thinker(engine, chess.STARTING_FEN, chess.BLACK, Settings(positions=10_000, depth=2, refined=30))
         mine.opponent_moved(None)
         allowed = actions("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
         assert mine.choose_sense(chess.SQUARES, allowed, 0.0) in chess.SQUARES
@@ -83,7 +83,7 @@ def played(seed: int, most: int) -> list[str]:
     game, done = ReconGame(), list[str]()
     with stockfish() as white, stockfish() as black:
         players = {
-            color: Player(color, engine, QUICK, random.Random(f"{seed} {color}"), most=most)
+            color: Thinker(color, engine, QUICK, random.Random(f"{seed} {color}"), most=most)
             for color, engine in ((chess.WHITE, white), (chess.BLACK, black))
         }
         while not game.is_over() and game.ply < 8:

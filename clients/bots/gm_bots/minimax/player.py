@@ -1,8 +1,4 @@
-"""``minimax`` as a player of the package reconchess, for any program that loads such players.
-
-``rc-bot-match``, ``rc-connect`` and ``reconchess.load_player`` find it by the name ``gm_bots.minimax``, by that folder,
-or by this file. Imports are absolute, since reconchess imports a file without its package.
-"""
+"""``minimax`` as a player of blind chess: one guess at the position, searched as if it were true."""
 
 from __future__ import annotations
 
@@ -10,14 +6,16 @@ import random
 from typing import Any
 
 import chess
-from chess import Color, Move, Piece, Square
-from reconchess import GameHistory, Player, WinReason
+from chess import Board, Color, Move, Piece, Square
 
-from gm_bots.minimax.engine import Limit, search
-from gm_bots.minimax.guess import Guess
-from gm_bots.minimax.settings import Settings
-from gm_bots.minimax.uci import SEED
 from gm_bots.options import from_environment
+from gm_bots.turn_time import NO_CLOCK
+from gm_recon import Player
+
+from .engine import Limit, Result, search
+from .guess import Guess
+from .settings import Settings
+from .uci import SEED
 
 #: The environment variable with the options of players made without any, as by reconchess's programs.
 VARIABLE = "GM_MINIMAX"
@@ -25,35 +23,37 @@ VARIABLE = "GM_MINIMAX"
 #: Seconds for a move without a limit: by reconchess's clock alone a game would take half an hour.
 MOVE_SECONDS = 1.0
 
-#: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
-NO_CLOCK = 10_000_000.0
 
+class Minimax(Player):
+    """A player for one game after the other.
 
-class Minimax(Player):  # type: ignore[misc]
-    """A player for one game after the other, which treats one guess at the position as the truth."""
+    Its choices depend on the guess and the seed alone, and with limits of time on the machine.
 
-    def __init__(self, **options: Any) -> None:
+    :ivar score: the score of the last move, as ``+35`` hundredths of a pawn or ``#3`` moves to mate; None if it was not
+        searched.
+    :ivar depth: the plies that were searched for it.
+    """
+
+    def __init__(self, settings: Settings | None = None, rng: random.Random | None = None, **options: Any) -> None:
         """Read the options.
 
+        :param settings: the options, parsed; by default those that follow.
+        :param rng: draws the seed of each game, if there is a seed; by default a generator of its own.
         :param options: the options of ``minimax``, as numbers or text; options not given come from the variable
             ``GM_MINIMAX`` (``depth=3,seed=7``).
         :raises BotUnusable: an option is unknown, or its value is not allowed.
         """
-        given = {name: str(value) for name, value in options.items()}
-        self._settings = Settings.read({**from_environment(VARIABLE), **given})
-        self._games = 0
+        texts = {name: str(value) for name, value in options.items()}
+        self._settings = Settings.read({**from_environment(VARIABLE), **texts}) if settings is None else settings
+        self._rng = random.Random(self._settings.seed) if rng is None else rng
+        self.score: str | None = None
+        self.depth: int | None = None
 
-    def handle_game_start(self, color: Color, board: chess.Board, opponent_name: str) -> None:
-        self._games += 1
+    def handle_game_start(self, color: Color, board: Board, opponent_name: str) -> None:
         self._guess = Guess(board, color)
         self._own = _pieces_of(board, color)
-        self._options = self._settings.search_options(self._seed(color))
-
-    def _seed(self, color: Color) -> int | None:
-        """Return the game's own seed, the same for the same number and colour; None if no seed was given."""
-        if not self._settings.seed:
-            return None
-        return random.Random(f"{self._settings.seed} {self._games} {color}").randint(1, SEED.most)
+        seed = self._rng.randint(1, SEED.most) if self._settings.seed else None
+        self._options = self._settings.search_options(seed)
 
     def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
         if capture_square is not None:
@@ -68,11 +68,13 @@ class Minimax(Player):  # type: ignore[misc]
         self._guess.saw(sense_result)
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        self.score = self.depth = None
         choice = self._guess.choose(move_actions)
-        if not isinstance(choice, chess.Board):
+        if not isinstance(choice, Board):
             return choice
-        move = search(choice, self._limit(seconds_left), self._options).move
-        return move if move in move_actions else None
+        found = search(choice, self._limit(seconds_left), self._options)
+        self.score, self.depth = _written(found), found.depth
+        return found.move if found.move in move_actions else None
 
     def _limit(self, seconds_left: float) -> Limit:
         settings = self._settings
@@ -97,13 +99,12 @@ class Minimax(Player):  # type: ignore[misc]
             self._own.clear_stack()
         self._guess.moved(requested_move, taken_move, capture_square)
 
-    def handle_game_end(
-        self, winner_color: Color | None, win_reason: WinReason | None, game_history: GameHistory
-    ) -> None:
-        """Do nothing: there is nothing to keep."""
+
+def _written(found: Result) -> str:
+    return f"{found.score:+d}" if found.mate is None else f"#{found.mate}"
 
 
-def _pieces_of(board: chess.Board, color: Color) -> chess.Board:
+def _pieces_of(board: Board, color: Color) -> Board:
     """Return a board with only one side's pieces and castling rights."""
     own = board.copy(stack=False)
     for square in chess.scan_forward(board.occupied_co[not color]):

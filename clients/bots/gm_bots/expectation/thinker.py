@@ -1,0 +1,152 @@
+"""The thought of a player in one game: its knowledge, its senses and its moves."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Collection, Sequence
+from math import log2
+
+import chess
+from chess import Board, Color, Move, Square
+
+from gm_bots.turn_time import SENSE_SHARE
+from gm_recon import Cell
+
+from .choice import values_of, weights_of
+from .knowledge import Knowledge, consistent
+from .results import WON, Engine, Judge, Results, score_of
+from .sensing import best_sense
+from .settings import Settings
+
+#: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
+LEAST_SEARCHED = 2
+
+
+class Thinker:
+    """The thought of a player in one game. All events must be reported in the order in which they happen.
+
+    :ivar score: the score of the last move that was chosen, in pawns; None if it was not searched.
+    """
+
+    def __init__(
+        self,
+        color: Color,
+        engine: Engine,
+        settings: Settings,
+        rng: random.Random,
+        *,
+        most: int,
+        fen: str = chess.STARTING_FEN,
+    ) -> None:
+        """:param most: the most possible positions that it keeps."""
+        self._settings = settings
+        self._judge = Judge(engine, settings.depth, settings.unseen)
+        self._boards: list[Board] = []
+        self.knowledge = Knowledge(color, fen, rng, most)
+        self.score: float | None = None
+
+    def opponent_moved(self, capture: Square | None) -> None:
+        """Record the opponent's turn, with the square on which it captured, if any."""
+        self.knowledge.opponent_moved(capture)
+
+    def choose_sense(
+        self, squares: Collection[Square], actions: Sequence[Move], seconds: float | None = None
+    ) -> Square:
+        """Return the square to sense, of those allowed.
+
+        :param actions: the moves that may be requested after it.
+        :param seconds: the seconds that the whole turn may take; None for no limit.
+        """
+        ends = _after(None if seconds is None else seconds * SENSE_SHARE)
+        bits = self.knowledge.bits(squares)
+        if not len(self.knowledge):
+            return self.knowledge.guess.best_sense(squares)
+        if len(self.knowledge) == 1:
+            return next(iter(bits))
+        self._judge.begin([*actions, None])
+        boards = self.knowledge.sample(self._settings.positions, self._settings.danger)
+        rows = self._results(boards, ends)
+        self._boards = boards[: len(rows)]
+        return best_sense(
+            self._boards,
+            rows,
+            weights_of(rows, self._settings.plausible),
+            bits,
+            information=self._settings.information,
+            prior=0.0 if len(rows) == len(self.knowledge) else 1.0,
+        )
+
+    def saw(self, cells: Collection[Cell]) -> None:
+        """Record the result of the sense."""
+        self.knowledge.saw(cells)
+        self._boards = consistent(self._boards, cells)
+
+    def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
+        """Return the move to request, of those allowed; None to pass.
+
+        :param seconds: the seconds that this may take; None for no limit.
+        """
+        ends = _after(seconds)
+        requests = [*actions, None]
+        self._judge.begin(requests)
+        boards = self._to_search()
+        if not boards:
+            self.score = None
+            choice = self.knowledge.guess.choose(actions)
+            return None if isinstance(choice, Board) else choice
+        rows = self._results(boards, _between(ends))
+        weights = weights_of(rows, self._settings.plausible)
+        values = values_of(rows, weights, self._settings.caution)
+        places = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: self._settings.candidates]
+        if len(places) > 1 and max(values) < WON:
+            rows = self._refine(boards[: len(rows)], rows, places, ends)
+            values = values_of(rows, weights, self._settings.caution)
+        else:
+            values = [values[place] for place in places]
+        best = max(values)
+        self.score = score_of(best)
+        return requests[places[values.index(best)]]
+
+    def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
+        """Record the result of the move, after which the game goes on."""
+        self._judge.forget()
+        self._boards = []
+        self.knowledge.moved(requested, taken, capture)
+
+    def _to_search(self) -> list[Board]:
+        """Return the positions to search for a move: first those that the sense has searched and not ruled out."""
+        count = self._settings.positions
+        drawn = self.knowledge.sample(count, self._settings.danger)
+        return [*self._boards, *(board for board in drawn if not self._judge.knows(board))][:count]
+
+    def _refine(
+        self, boards: Sequence[Board], rows: Sequence[Results], places: Sequence[int], ends: float
+    ) -> list[Results]:
+        """Return the results of some moves in all positions, from deeper searches as far as the time allows."""
+        depth = self._settings.refined + int(log2(max(1.0, self._settings.positions / len(boards))) / 2)
+        refined: list[Results] = []
+        for board, row in zip(boards, rows, strict=True):
+            if time.monotonic() < ends:
+                refined.append(self._judge.refined(board, places, depth))
+            else:
+                refined.append([row[place] for place in places])
+        return refined
+
+    def _results(self, boards: Sequence[Board], ends: float) -> list[Results]:
+        """Return the results in as many of the positions as the time allows."""
+        rows: list[Results] = []
+        for board in boards:
+            if len(rows) >= LEAST_SEARCHED and time.monotonic() >= ends:
+                break
+            rows.append(self._judge.results(board))
+        return rows
+
+
+def _between(ends: float) -> float:
+    """Return the moment halfway between now and another."""
+    return (time.monotonic() + ends) / 2
+
+
+def _after(seconds: float | None) -> float:
+    return float("inf") if seconds is None else time.monotonic() + seconds

@@ -1,0 +1,170 @@
+"""A player (:class:`gm_recon.Player`) in a game on a server: :func:`run`."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Unpack
+
+import chess
+from chess import Board, Move, Piece, Square
+
+import gm_recon
+from gm_recon import History, Player, read_json
+from gm_recon.player import play_turn, tell_end
+
+from .blocking import DEFAULT_PORT, PATIENCE_SECONDS, Color, GameState, GmError, HelloFields, PlayerNames
+from .chess_client import Client, Turn, connect
+from .chess_turns import read_move, read_square
+
+if TYPE_CHECKING:
+    import ssl
+
+_COLORS: tuple[Color, Color] = ("black", "white")
+
+
+def run(
+    bot: gm_recon.Player,
+    /,
+    game_id: int | None = None,
+    *,
+    opponent: int | str | None = None,
+    color: Color | None = None,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    path: str | None = None,
+    tls: bool | ssl.SSLContext = False,
+    patience: float = PATIENCE_SECONDS,
+    **hello: Unpack[HelloFields],
+) -> History:
+    """Connect to a server, let a player play a game there from beginning to end, and return the game's record. ::
+
+        run(MyBot(), opponent="random", player=1)
+
+    All of the player's methods are called in this thread, as by :func:`gm_recon.play_local`. The connection is repaired
+    as :func:`gm_client.connect` says, and the player does not notice. If the player raises an exception, it has
+    resigned its game when the exception is passed on.
+
+    :param game_id: the game, in which the client's player has a seat, is invited to one, or takes an open one. Without
+        it and without ``opponent`` it is the next game that waits for the player, or to which it is invited.
+    :param opponent: makes a new game: the id of the other player, or the name of one of the server's bots or of a
+        registered player who is present.
+    :param color: the player's colour; by default White in a new game, and else that of its seat.
+    :param hello: the client's ``player``, and its ``key`` if it is registered; the other arguments are as in
+        :func:`gm_client.connect`.
+    :raises ValueError: the game is not of RBC, has begun, or has no seat for the player; or both ``game_id`` and
+        ``opponent`` are given.
+    :raises GmError: the server refuses a request, such as a move that is not allowed.
+    :raises ConnectionLost: the server cannot be reached.
+    """
+    if game_id is not None and opponent is not None:
+        raise ValueError("opponent: leave it out, since game_id names a game that exists")
+    with connect(host, port, path=path, tls=tls, patience=patience, **hello) as client:
+        if opponent is not None:
+            game_id = _new_game(client, opponent, color or "white")
+        elif game_id is None:
+            game_id = _next_game(client)
+        return _play(client, bot, game_id, color)
+
+
+def _new_game(client: Client, opponent: int | str, color: Color) -> int:
+    if isinstance(opponent, str):
+        bots = {bot["name"]: bot["player"] for bot in client.bots}
+        if opponent not in bots:
+            return client.challenge(opponent, variant="rbc", color=color, brief=True)["game_id"]
+        opponent = bots[opponent]
+    white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
+    return client.new_game(white, black, variant="rbc", brief=True)["game_id"]
+
+
+def _next_game(client: Client) -> int:
+    state = client.wait(any=True, brief=True)["state"]
+    assert state is not None  # without a timeout it waits until there is one
+    return state["game_id"]
+
+
+def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> History:
+    shown = client.state(game_id, player=None, brief=True)  # seen by nobody: no clock starts
+    seat = _seat(client, shown["state"], color)
+    names = shown.get("names", PlayerNames(white=None, black=None))
+    other: Color = "black" if seat == "white" else "white"
+    opponent = shown["state"]["player_black" if seat == "white" else "player_white"]
+    bot.handle_game_start(seat == "white", Board(shown["state"]["start_fen"]), names[other] or str(opponent))
+    client.join(game_id, seat=seat, brief=True)
+    for turn in client.turns(game_id, seat=seat, brief=True):
+        game = _ServerTurn(turn, seat)
+        try:
+            play_turn(game, bot, game.seconds_left)
+        except Exception:
+            _resign(turn)
+            raise
+    history = read_json(json.dumps(client.history(game_id)["history"])).history
+    tell_end(bot, history, names["white"], names["black"])
+    return history
+
+
+def _seat(client: Client, state: GameState, color: Color | None) -> Color:
+    """Return the seat to play.
+
+    :raises ValueError: there is none, or more than one, or it cannot be played from its beginning.
+    """
+    game_id, players = state["game_id"], {each: state[f"player_{each}"] for each in _COLORS}  # type: ignore[literal-required]
+    if state["variant"] != "rbc":
+        raise ValueError(f"game_id: game {game_id} is {state['variant']}, and a player plays rbc")
+    seats = [each for each in _COLORS if players[each] == client.player]
+    seats = seats or [each for each in _COLORS if players[each] is None][-1:]
+    if color is not None:
+        seats = [each for each in seats if each == color]
+    if len(seats) != 1:
+        how = "both seats; give color" if seats else "no such seat"
+        raise ValueError(f"color: player {client.player} has {how} in game {game_id}")
+    began = Board(state["start_fen"]).turn == (seats[0] == "white")
+    if state["ply_index"] > (not began):
+        raise ValueError(f"game_id: game {game_id} is under way, and a player plays from the beginning")
+    return seats[0]
+
+
+def _resign(turn: Turn) -> None:
+    try:
+        turn.resign()
+    except GmError as error:
+        if error.code not in {"stale", "game_over"}:
+            raise
+
+
+class _ServerTurn:
+    """One turn on the server, as a :class:`gm_recon.player.PlayedTurn`."""
+
+    def __init__(self, turn: Turn, seat: Color) -> None:
+        self._turn, self._seat = turn, seat
+        self._out_of_time = math.inf
+        self._learn_clock()
+
+    def _learn_clock(self) -> None:
+        clock = self._turn.state["clock"]
+        left = None if clock is None else clock[self._seat]
+        if left is not None:
+            self._out_of_time = min(self._out_of_time, time.monotonic() + left)
+
+    def seconds_left(self) -> float:
+        return self._out_of_time - time.monotonic()
+
+    @property
+    def opponent_capture(self) -> Square | None:
+        return read_square(self._turn.state.get("opponent_capture"))
+
+    def sense_actions(self) -> list[Square]:
+        return [chess.parse_square(name) for name in self._turn.sense_actions]
+
+    def move_actions(self) -> list[Move]:
+        return [Move.from_uci(uci) for uci in self._turn.move_actions]
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
+        seen = self._turn.sense(square)
+        self._learn_clock()
+        return seen
+
+    def move(self, requested: Move | None) -> tuple[Move | None, Move | None, Square | None]:
+        moved = self._turn.move(requested)
+        return requested, read_move(moved["taken_move"]), read_square(moved["capture_square"])

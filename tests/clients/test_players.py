@@ -1,0 +1,213 @@
+"""Each player makes the same choices by the same seed with every runner: in this process, on a server, in a batch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any
+
+import chess
+import chess.engine
+import pytest
+from chess import Move, Square
+
+from gm_arena.opponent import players_of
+from gm_arena.stockfish import VARIABLE
+from gm_client import GmError, connect, run
+from gm_recon import History, Player, Turn, WinReason, play_local
+from tests.serving import Served
+from tests.tools import require_module, require_tool
+
+ONE, OTHER = 79_001, 79_002
+QUICK = {
+    "random": "random:seed=7",
+    "minimax": "minimax:depth=1,seed=7",
+    "expectation": "expectation:positions=4,depth=1,refined=2,seed=7",
+    "recon-zero": "recon-zero:simulations=4,determinisations=2,seed=7,checkpoint=none",
+}
+
+Make = Callable[[], tuple[Player, Player]]
+
+
+def ours(name: str) -> Make:
+    if name == "expectation":
+        require_tool("stockfish")
+    if name == "recon-zero":
+        require_module("numba")
+
+    def make() -> tuple[Player, Player]:
+        new = players_of(QUICK[name])
+        return new(), new()
+
+    return make
+
+
+def of_reconchess(name: str) -> Make:
+    """Return what makes two of reconchess's own bots, whose choices are by Python's global generator."""
+    from reconchess.bots import attacker_bot
+    from reconchess.bots.random_bot import RandomBot
+    from reconchess.bots.trout_bot import TroutBot
+
+    class Trout(TroutBot):  # type: ignore[misc]
+        """TroutBot, whose Stockfish thinks by nodes and not by the clock."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            play = self.engine.play
+            self.engine.play = lambda board, limit: play(board, chess.engine.Limit(nodes=200), game=object())
+
+    kind: Any = {"RandomBot": RandomBot, "AttackerBot": attacker_bot.AttackerBot, "TroutBot": Trout}[name]
+
+    attacks = deepcopy(attacker_bot.QUICK_ATTACKS)
+
+    def make() -> tuple[Player, Player]:
+        random.seed(7)
+        attacker_bot.QUICK_ATTACKS[:] = deepcopy(attacks)  # of which it removes what it has played
+        return kind(), kind()
+
+    return make
+
+
+def chosen(history: History) -> tuple[list[tuple[Square | None, Move | None, Move | None]], Any, Any]:
+    """Return the senses and moves of a game; a batch names the queen that a pawn becomes."""
+
+    def named(turn: Turn) -> Move | None:
+        return turn.taken if turn.taken is not None else turn.requested
+
+    turns = [(turn.sense, named(turn), turn.taken) for turn in history.turns]
+    return turns, history.winner, history.win_reason
+
+
+def close(players: tuple[Player, Player]) -> None:
+    for player in players:
+        getattr(player, "close", lambda: None)()
+
+
+def locally(make: Make) -> History:
+    players = make()
+    history = play_local(*players, seconds=None, max_turns=12)
+    close(players)
+    return history
+
+
+def on_a_server(make: Make, port: int) -> History:
+    players = make()
+    with connect(port=port, player=ONE) as client:
+        game_id = client.new_game(ONE, OTHER, variant="rbc", max_turns=12)["game_id"]
+    with ThreadPoolExecutor(2) as threads:
+        ends = [
+            threads.submit(run, player, game_id, port=port, player=number)
+            for player, number in zip(players, (ONE, OTHER), strict=True)
+        ]
+        white, black = (end.result() for end in ends)
+    close(players)
+    assert white == black
+    return white
+
+
+def in_a_batch(make: Make) -> History:
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    (history,) = run_batch([make()], BatchedRbc(1, max_turns=12), seconds=None)
+    return history
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*QUICK, "RandomBot", "AttackerBot", "TroutBot"])
+def test_choices_are_equal_with_every_runner(
+    name: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_module("numba")
+    if name == "TroutBot":
+        monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
+    make = ours(name) if name in QUICK else of_reconchess(name)
+    expected = chosen(locally(make))
+    assert len(expected[0]) > 4
+    assert chosen(on_a_server(make, daemon_process.port)) == expected
+    assert chosen(in_a_batch(make)) == expected
+
+
+class Noting(Player):
+    """A player that passes, and notes its calls."""
+
+    def __init__(self, move: Move | None = None) -> None:
+        self.calls: list[Any] = []
+        self._move = move
+
+    def handle_game_start(self, color: bool, board: chess.Board, opponent_name: str) -> None:
+        self.calls.append((color, board.fen(), opponent_name))
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        self.calls.append(seconds_left)
+        return chess.E4
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        return self._move
+
+    def handle_game_end(self, winner_color: bool | None, win_reason: WinReason | None, game_history: History) -> None:
+        self.calls.append((winner_color, win_reason))
+
+
+def test_player_is_run_in_a_game_with_a_clock_from_beginning_to_end(daemon_process: Served) -> None:
+    port, white, black = daemon_process.port, Noting(), Noting()
+    with connect(port=port, player=ONE) as client:
+        clock = {"initial": 300, "increment": 0}
+        game_id = client.new_game(ONE, None, variant="rbc", max_turns=1, clock=clock)["game_id"]  # type: ignore[typeddict-item]
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, game_id, port=port, player=OTHER)
+        assert run(white, game_id, port=port, player=ONE) == end.result()
+    start, left, ended = white.calls
+    assert start == (chess.WHITE, chess.STARTING_FEN, start[2])
+    assert 290 < left <= 300
+    assert ended == (None, WinReason.TURN_LIMIT) == black.calls[-1]
+    assert black.calls[0] == (chess.BLACK, chess.STARTING_FEN, str(ONE))
+
+
+def test_player_that_fails_has_resigned(daemon_process: Served) -> None:
+    with connect(port=daemon_process.port, player=ONE) as client:
+        game = client.game(client.new_game(ONE, OTHER, variant="rbc")["game_id"])
+        with pytest.raises(GmError, match="e2e5"):
+            run(Noting(Move.from_uci("e2e5")), game.game_id, port=daemon_process.port, player=ONE)
+        assert game.state["termination"] == "resignation_white"
+
+
+def test_game_that_a_player_cannot_play_from_its_beginning_is_refused(daemon_process: Served) -> None:
+    port = daemon_process.port
+    with connect(port=port, player=ONE) as client:
+        chess_game = client.new_game(ONE, OTHER)["game_id"]
+        both = client.new_game(ONE, ONE, variant="rbc")["game_id"]
+        begun = client.new_game(ONE, OTHER, variant="rbc")["game_id"]
+        client.sense(begun, None)
+        client.move(begun, None)
+    for game_id, message in (
+        (chess_game, "is standard, and a player plays rbc"),
+        (both, "has both seats; give color"),
+        (begun, "is under way"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(Noting(), game_id, port=port, player=ONE)
+    with pytest.raises(ValueError, match="opponent: leave it out"):
+        run(Noting(), begun, opponent=OTHER, port=port, player=ONE)
+
+
+def test_batch_of_games_has_a_player_in_each_seat() -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    players = [(Noting(), Noting()) for _ in range(5)]
+    histories = run_batch(players, BatchedRbc(5, max_turns=2))
+    assert [len(history.turns) for history in histories] == [4] * 5
+    assert all(player.calls[-1] == (None, WinReason.TURN_LIMIT) for pair in players for player in pair)
+    clock = iter(range(0, 10_000, 3))
+    late = run_batch([(Noting(), Noting())], BatchedRbc(1), seconds=10.0, increment=0.0, now=lambda: float(next(clock)))
+    assert (late[0].winner, late[0].win_reason) == (chess.BLACK, WinReason.TIMEOUT)
+    batch = BatchedRbc(1)
+    batch.sense(batch.sample_senses())
+    with pytest.raises(ValueError, match="has begun"):
+        run_batch([(Noting(), Noting())], batch)
+    with pytest.raises(ValueError, match="1 pairs for 2 games"):
+        run_batch([(Noting(), Noting())], BatchedRbc(2))
