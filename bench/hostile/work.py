@@ -120,7 +120,8 @@ def listings(target: Target) -> Iterator[None]:
     request = frame({"kind": "games", "limit": 100})
     with suppress(OSError):
         session(target.tcp, [HELLO, *[frame({"kind": "new_game", "player_white": 1, "player_black": 2})] * 300], 64)
-    yield from _ask_without_pause(target, HELLO + request, request)
+    yield
+    _ask_without_pause(target, HELLO + request, request)
 
 
 def settings(target: Target) -> Iterator[None]:
@@ -130,17 +131,17 @@ def settings(target: Target) -> Iterator[None]:
         frame({"kind": "settings", "player": made["player"], "key": made["key"], "max_games": games})
         for games in range(1, 51)
     ]
-    yield from _ask_without_pause(target, HELLO + requests[0], b"".join(requests))
+    yield
+    _ask_without_pause(target, HELLO + requests[0], b"".join(requests))
 
 
-def _ask_without_pause(target: Target, first: bytes, request: bytes) -> Iterator[None]:
-    """Open a thousand connections; send a request on each, again whenever there is a reply."""
+def _ask_without_pause(target: Target, first: bytes, request: bytes) -> None:
+    """Send a request on each of a thousand connections, and again whenever there is a reply."""
     connections = opened(1_000, target, first)
     polled = {connection.fileno(): connection for connection in connections}
     poll = select.epoll()
     for number in polled:
         poll.register(number, select.EPOLLIN)
-    yield
     while True:
         for number, _ in poll.poll(1.0):
             if read_what_is_there(polled[number]):

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gmd.cli.own_commands import group_of, own_command, position
+from gmd.cli.own_commands import RENAMED, group_of, own_command, position
 from gmd.cli.standard_streams import no_garbage_collection, open_standard_descriptors
 from gmd.version import VERSION
 
 if TYPE_CHECKING:
     import ast
     from importlib.metadata import EntryPoint
+
+
+class Renamed(click.ClickException):
+    """A command has another name now."""
+
+    exit_code = 2
 
 
 class Commands(click.Group):
@@ -45,6 +51,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
+            if args[0] in RENAMED:
+                raise Renamed(f"gmd {args[0]} is now: {RENAMED[args[0]]}") from None
             from difflib import get_close_matches
 
             meant = get_close_matches(args[0], self.list_commands(ctx), n=1)

@@ -88,11 +88,19 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Serve": ("serve", "check", "export", "import", "status"),
     "Players": ("register", "players", "rekey", "revoke", "leaderboard"),
     "Play": ("play", "connect", "uci"),
-    "Compare": ("match", "tournament", "referee", "evaluate", "train"),
-    "Look": ("watch", "replay", "playback"),
+    "Compare": ("match", "tournament", "train"),
+    "Look": ("replay",),
 }
 
 OTHERS = "Other commands"
+
+#: Former commands, and what does their work now; for one release.
+RENAMED: Mapping[str, str] = {
+    "evaluate": "gmd match recon-zero RandomBot AttackerBot TroutBot --tournament gauntlet --games 20",
+    "playback": "gmd replay GAME --ask BOT",
+    "referee": "gmd match BOT1 BOT2 --referee codingame",
+    "watch": "gmd replay --follow",
+}
 
 #: The name of the constant.
 CONSTANT = "COMMAND_GROUP"

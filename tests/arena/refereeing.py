@@ -10,9 +10,7 @@ from typing import Any
 import trio
 
 from gm_arena.process import BotProcess
-from gm_arena.referee.contestant import Contestant, Limits, Line
-from gm_arena.referee.game import Ask, Rules
-from gm_arena.referee.match import play_match
+from gm_arena.referee.match import Ask, Contestant, Limits, Line, Rules, play_match
 from gm_arena.referee.record import BotRecord, MatchRecord
 from gm_client.blocking import GmError
 from gmd.handlers.context import Authority

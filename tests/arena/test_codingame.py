@@ -210,7 +210,7 @@ async def test_moves_comments_and_resignations_are_played(daemon_process: Served
 async def test_bot_that_asks_for_unknown_inputs_plays_on(
     daemon_process: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """`gmd referee` and `gmd connect` accept the same bots."""
+    """`gmd match --referee` and `gmd connect` accept the same bots."""
     ends = await play(daemon_process.port, script("board fen", "e2e4"), script("", "resign"))
     assert [ending(witness) for witness in ends] == ["resignation_black"] * 2
     game_id = ends[0].played[0].place.game_id

@@ -69,7 +69,7 @@ def test_matches_on_a_server_show_their_final_score_and_test_or_cross_table(
     text = page(with_pages, "/contests/1")
     assert "Match of Chess, over : 4 of 4 games." in text
     assert out.strip().splitlines()[-1] in text  # the verdict
-    found = re.search(r"LLR (-?[\d.]+) \(", out)
+    found = re.search(r"LLR: (-?[\d.]+) \(", out)
     assert found
     assert f"LLR {found[1].replace('-', '−')}, between −2.94 and 2.94: not decided yet" in text
     assert "SPRT of Elo 0 against 10 (normalized)" in text

@@ -1,4 +1,4 @@
-"""Dark chess in all that plays and shows games: ``gmd match``, ``gmd replay``, ``gmd watch`` and a client."""
+"""Dark chess in all that plays and shows games: ``gmd match``, ``gmd replay`` and a client."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import chess
 from click.testing import CliRunner
 
 from gm_arena.replay.command import replay
-from gm_arena.replay.files import read_file
-from gm_arena.watch.command import watch
+from gm_arena.replay.recorded import read_file
 from gm_client import connect
 from gmd.games.dark import DarkBoard
 from tests.arena.matches import games, run
@@ -54,5 +53,5 @@ def test_client_plays_to_the_capture_of_a_king_and_game_is_replayed(daemon_proce
     shown = CliRunner().invoke(replay, [str(game_id), *where]).output
     assert "1-0 king captured, dark chess" in shown
     assert "3. Qxe8  [1-0 king captured]" in shown
-    seen = CliRunner().invoke(watch, [str(game_id), *where])
+    seen = CliRunner().invoke(replay, [str(game_id), "--follow", *where])
     assert (seen.exit_code, seen.output.splitlines()[-1]) == (0, "1-0 king captured")

@@ -8,9 +8,8 @@ import pytest
 
 from gm_arena.endings import CAUSES, ending_words, reason_words, result_words
 from gm_arena.match.game import ending
-from gm_arena.referee.game import status_of
-from gm_bots.play.blind import words
-from gm_protocol.endings import TERMINATIONS, Cause, Termination, read_ending, result_of
+from gm_arena.referee.match import status_of
+from gm_protocol.endings import TERMINATIONS, Cause, Termination
 from gm_recon import WinReason
 from gm_recon.pgn_reading import REASONS
 
@@ -66,6 +65,3 @@ def test_other_words_and_results() -> None:
     for other in ("", "normal", "time forfeit", "White mates"):
         assert ending_words(other) == other, "endings of other programs stay as they are"
     assert result_words("1/2-1/2", "draw_turn_limit", "rbc") == "1/2-1/2 turn limit"
-    drawn = [word for word in get_args(Termination) if result_of(read_ending(word)) == "1/2-1/2"]
-    for termination in drawn:
-        assert words.of_end("1/2-1/2", termination) == f"Draw: 1/2-1/2, {ending_words(termination)}"

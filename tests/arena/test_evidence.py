@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import random
 from itertools import product
 
@@ -11,20 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.evidence import (
+from gm_arena.statistics import (
     CONFIDENCE,
     GOALS,
     POWER,
+    Sample,
     cautious_variance,
     exact_p,
     games_needed,
-    is_worth_saying,
     next_goal,
+    score_of_elo,
     sureness,
-    sureness_of_differences,
     verdict_of,
 )
-from gm_arena.statistics import Sample, score_of_elo
 from tests.proofs import cases
 
 small_samples = st.sampled_from([3, 5]).flatmap(
@@ -49,25 +47,6 @@ def test_exact_p_is_the_share_of_sign_flips_that_reach_the_score(sample: Sample)
     ]
     expected = 1.0 if reached == 0 else sum(flip >= reached for flip in flips) / len(flips)
     assert exact_p(sample) == pytest.approx(expected, abs=1e-12)
-
-
-@given(st.lists(st.integers(-2, 2), max_size=9))
-def test_sureness_of_differences_is_the_share_of_sign_flips(differences: list[int]) -> None:
-    flips = [sum(map(operator.mul, signs, differences)) for signs in product((-1, 1), repeat=len(differences))]
-    as_far = sum(flip >= sum(differences) for flip in flips) / len(flips)
-    expected = 1.0 - as_far if sum(differences) > 0 else 0.0
-    assert sureness_of_differences(differences, 1.0) == pytest.approx(expected, abs=1e-12)
-    assert sureness_of_differences(differences, 0.25) == pytest.approx(min(expected, 0.25), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [((0, 0, 1, 0, 1), False), ((12, 0, 13), False), ((1, 0, 2), False), ((0, 2, 2), True), ((0, 0, 5), True)],
-)
-def test_sureness_is_reported_only_when_equal_bots_would_seldom_be_so_far_apart(
-    counts: tuple[int, ...], said: bool
-) -> None:
-    assert is_worth_saying(sureness(Sample(counts))) == said
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     assert shown[0] == "game 1: one - two 1/2-1/2, move limit, 24 plies"
     assert shown[1].startswith("game 2: two - one ")
     assert shown[4] == "one against two: won 0, drawn 4, lost 0; 50.0 %"
-    assert shown[5] == "Elo difference: unknown, since all results are the same"
-    assert shown[6] == "pairs with 0, ½, 1, 1½, 2 points: 0, 0, 2, 0, 0"
+    assert shown[5] == "Elo: unknown, since all results are the same"
+    assert shown[6] == "Ptnml(0-2): [0, 0, 2, 0, 0]"
     assert shown[7] == "games ended by: move limit 4"
     assert re.fullmatch(
         r"overhead a move \(charged by the clock, and not thought\): "
@@ -265,8 +265,8 @@ def test_sequential_test_ends_the_match_when_it_is_decided(tmp_path: Path) -> No
         arguments = (nuisance("die"), AT_RANDOM, "--variant", "standard", "--games", 500, "--concurrency", at_once)
         status, said, _ = run(*arguments, "--sprt", "elo0=0", "elo1=200", "alpha=0.1", "--json-out", path)
         assert status == 0
-        assert "SPRT of normalized elo0=0 against elo1=200: LLR -" in said
-        assert "): elo0=0 is accepted" in said
+        assert re.search(r"^LLR: -[\d.]+ \(-2.\d+, 2.\d+\) \[normalized elo0=0, elo1=200\]: ", said, re.MULTILINE)
+        assert "]: elo0=0 is accepted" in said
         assert summary(path)["sprt"]["accepted"] == "H0"
         found.append(same_whenever(games(path)))
     assert found[0] == found[1]
@@ -338,7 +338,7 @@ def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: P
     assert [move.uci() for move in game.mainline_moves()] == games(record)[0]["moves"]
     first = game.variations[0]
     assert (first.eval_depth(), first.emt() is None) == (2, False)
-    assert run(*bots, "--pgn-out", path, "--resume", "--no-comments")[0] == 0
+    assert run(*bots, "--pgnout", path, "--resume", *configured(tmp_path, comments=False))[0] == 0
     assert "{" in text
     assert "{" not in path.read_text("utf-8")
 
@@ -536,7 +536,8 @@ def test_words_of_fastchess_mean_what_they_mean_there(tmp_path: Path) -> None:
 
 def test_command_line_has_at_most_25_options() -> None:
     _, said, _ = run("--help")
-    assert len(re.findall(r"^  --\w", said, re.MULTILINE)) <= 25
+    assert len(re.findall(r"^  --(?!help)\w", said, re.MULTILINE)) <= 25
+    assert re.findall(r"^(\w.*):$", said, re.MULTILINE)[:4] == ["Games", "Rules", "Output", "Another server"]
     assert "  plies       plies to take of each game of a PGN" in said
 
 

@@ -9,8 +9,7 @@ import chess
 import pytest
 from reconchess import GameHistory
 
-from gm_arena.replay.files import read_file
-from gm_arena.replay.recorded import BadRecord
+from gm_arena.replay.recorded import BadRecord, read_file
 from tests.arena.matches import TWO, configured, games, run
 
 BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--max-moves", 4, "--games", 2)

@@ -9,8 +9,7 @@ import chess
 import pytest
 
 from gm_arena.match.openings import OpeningsUnusable, openings_for
-from gm_arena.replay.files import read_file
-from gm_arena.replay.recorded import BadRecord
+from gm_arena.replay.recorded import BadRecord, read_file
 from gmd.archive.files import ImportOptions, read_games
 from gmd.archive.games import BadGame
 from gmd.games.events import Loaded

@@ -13,7 +13,7 @@ import chess.pgn
 import pytest
 
 from gm_arena.codingame import fen as codingame_fen
-from gm_arena.referee.start import CLASSICAL, JavaRandom, start_position
+from gm_arena.referee.match import CLASSICAL, JavaRandom, start_position
 from tests.arena.refereeing import Scripted, at_random, match, moves, terminations
 
 FOOLS_WHITE, FOOLS_BLACK = ["f2f3", "g2g4"], ["e7e5", "d8h4"]

@@ -1,4 +1,4 @@
-"""``gmd referee codingame`` as run from a shell: its output, its files and its exit status."""
+"""``gmd match --referee codingame`` as run from a shell: its output, its files and its exit status."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+from gm_arena.referee.command import sums_up
 from gm_arena.referee.record import BotRecord, MatchRecord
-from gm_arena.referee.report import sums_up
 from gm_client.blocking import connect
 from tests.arena.playing import BOTS
 from tests.cli.commands import Ran, gmd
 from tests.ended import ended
 from tests.serving import Served, environment
 
-REFEREE = (sys.executable, "-m", "gmd", "referee", "codingame")
+REFEREE = (sys.executable, "-m", "gmd", "match", "--referee", "codingame")
 #: Seconds for a command on a busy machine.
 PATIENCE = 60
-#: In place of 50 ms, so that no bot loses because the machine is busy.
-PATIENT = ("--turn-ms", "20000", "--first-turn-ms", "20000")
+#: In addition to 50 ms, so that no bot loses because the machine is busy.
+PATIENT = ("--each", "timemargin=20000")
 
 RANDOM = "bash -c 'echo fen; yes random'"
 FIRST = r"""bash -c 'printf "fen\nf2f3\ng2g4\nresign why not\n"; cat'"""
@@ -34,7 +34,7 @@ SECOND = r"""bash -c 'printf "fen clock\ne7e5\nd8h4 mate\n"; cat'"""
 
 
 def referee(*arguments: str) -> Ran:
-    return gmd("referee", "codingame", *arguments)
+    return gmd("match", "--referee", "codingame", *arguments)
 
 
 def test_match_is_summed_up_and_recorded(tmp_path: Path) -> None:
@@ -70,18 +70,22 @@ def test_failing_bot_gives_status_1() -> None:
     assert last.endswith("has failed in game 1, ply 1: 'castle' is not a move, 'random', 'resign' or 'draw'")
 
 
-def test_failed_start_gives_status_2() -> None:
+def test_failed_start_gives_status_2(tmp_path: Path) -> None:
+    config, empty = tmp_path / "match.toml", tmp_path / "empty.fen"
+    config.write_text('data = "/dev/null"\n')
+    empty.write_text("8/8/8/8/8/8/8/8 w - - 0 1\n")
     for arguments, reason in {
         ("./no-such-bot", RANDOM): "'./no-such-bot' cannot be started: No such file or directory",
         (RANDOM, ""): "a bot is a command, such as 'python3 my_bot.py'",
         (RANDOM, "'"): "No closing quotation",
         (RANDOM, RANDOM, "--server", "here:there"): "'here:there' is not HOST:PORT",
-        (RANDOM, RANDOM, "--data", "/dev/null"): "--data: ",
-        (
-            *(RANDOM, RANDOM),
-            *("--data", "."),
-            *("--server", ":7100"),
-        ): "--data and --port configure the daemon inside this command",
+        (RANDOM, RANDOM, "--config", str(config)): "data (--config): ",
+        (RANDOM, RANDOM, "--config", str(config), "--server", ":7100"): "data (--config) configures the daemon inside",
+        (RANDOM, RANDOM, RANDOM): "--referee codingame: a match is two games of two bots",
+        (RANDOM, RANDOM, "--games", "4"): "--referee codingame: a match is two games of two bots",
+        (RANDOM, RANDOM, "--variant", "rbc"): "--variant rbc: CodinGame's match is chess960 or crazyhouse",
+        (RANDOM, RANDOM, "--sprt", "elo0=0", "elo1=5"): "--sprt has no meaning with --referee codingame: leave it out",
+        (RANDOM, RANDOM, "--openings", str(empty)): "line 1: fen: ",
     }.items():
         done = referee(*arguments)
         assert done.status == 2, done
@@ -94,29 +98,36 @@ def test_unreachable_daemon_gives_no_verdict() -> None:
     assert done.err.startswith("Error: ")
 
 
-def test_unplayable_position_gives_no_verdict() -> None:
-    done = referee(RANDOM, RANDOM, "--fen", "8/8/8/8/8/8/8/8 w - - 0 1", *PATIENT)
-    assert done.status == 3
-    assert "no white king" in done.err
+def test_games_may_begin_with_a_position_and_be_crazyhouse(tmp_path: Path) -> None:
+    record, start = tmp_path / "match.json", tmp_path / "start.fen"
+    start.write_text("4k3/8/8/8/8/8/8/4K2R w K - 0 1\n")
+    chosen = ("--variant", "crazyhouse", "--openings", start, "--max-moves", "2", "--json-out", record)
+    assert referee(RANDOM, RANDOM, *map(str, chosen), *PATIENT).status == 0
+    read = json.loads(record.read_text())
+    assert (read["crazyhouse"], read["max_moves"], read["limits"]["margin"]) == (True, 2, 20.0)
+    assert [game["start_fen"].split("[")[0].split()[0] for game in read["games"]] == ["4k3/8/8/8/8/8/8/4K2R"] * 2
 
 
 def test_games_may_be_played_on_a_running_daemon(daemon_process: Served, tmp_path: Path) -> None:
     record = tmp_path / "match.json"
-    where = ("--server", f"127.0.0.1:{daemon_process.port}", "--players", "811", "812")
+    where = ("--server", f"127.0.0.1:{daemon_process.port}")
     done = referee(RANDOM, RANDOM, *where, "--json-out", str(record), "--max-moves", "10", "--seed", "9", *PATIENT)
     assert done.status == 0, done.err
     games = json.loads(record.read_text())["games"]
     with connect(port=daemon_process.port) as client:
-        for game, players in zip(games, ((811, 812), (812, 811)), strict=True):
+        for game in games:
             state = client.state(game["game_id"])["state"]
-            assert (state["player_white"], state["player_black"]) == players
+            players = (state["player_white"], state["player_black"])
+            assert players[game["white"] == 1] == players[game["white"] != 1] + 1
             assert (state["result"], state["termination"]) == (game["result"], game["termination"])
             assert state["start_fen"] == game["start_fen"]
             assert client.history(game["game_id"])["moves"] == [turn["move"] for turn in game["turns"]]
 
 
 def test_games_may_be_kept(tmp_path: Path) -> None:
-    done = referee(FIRST, SECOND, "--data", str(tmp_path / "games"), "--seed", "0", *PATIENT)
+    config = tmp_path / "match.toml"
+    config.write_text(f'data = "{tmp_path / "games"}"\n')
+    done = referee(FIRST, SECOND, "--config", str(config), "--seed", "0", *PATIENT)
     assert done.status == 1  # in the second game the second bot repeats its input
     lines = gmd("export", "--data", tmp_path / "games", "--format", "jsonl").out
     assert [json.loads(line)["termination"] for line in lines.splitlines()] == ["victory_black", "forfeit_white"]
@@ -151,9 +162,11 @@ def test_late_referee_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_bot_that_exhausts_memory_loses_and_affects_nothing_else() -> None:
+def test_bot_that_exhausts_memory_loses_and_affects_nothing_else(tmp_path: Path) -> None:
     eater = f"{sys.executable} {BOTS / 'nuisance.py'} eat"
-    done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--max-memory", "256")
+    config = tmp_path / "match.toml"
+    config.write_text("max-memory = 256\n")
+    done = referee(eater, RANDOM, *PATIENT, "--seed", "0", "--config", str(config))
     assert done.status == 1
     assert "MemoryError" in done.err
     assert re.search(r"bot 1 .* has failed in game 1, ply 2: .*it ended, with exit status 1", done.out)

@@ -18,8 +18,7 @@ import trio
 from trio.testing import MockClock
 
 from gm_arena import process
-from gm_arena.referee.contestant import Limits
-from gm_arena.referee.game import NoVerdict
+from gm_arena.referee.match import Limits, NoVerdict
 from gm_arena.referee.record import MatchRecord
 from tests.arena.refereeing import PATIENT, Scripted, at_random, bash, between, daemon, match, running, terminations
 

@@ -15,9 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from gm_arena.replay.command import replay
-from gm_arena.replay.files import read_file
 from gm_arena.replay.frames import frames_of
-from gm_arena.replay.recorded import BadRecord
+from gm_arena.replay.recorded import BadRecord, read_file
 from gm_client.blocking import connect
 from gm_recon import read_json
 from gm_recon.pgn import VARIANT, movetext
@@ -339,3 +338,23 @@ def test_keys_step_through_the_game(keys: str, expected: list[int], blind: Path)
     assert terminal.status == 0
     screens = [int(at) for at in re.findall(r"(\d+) of 13   →", plain(said))]
     assert screens == expected or (keys == "\x03" and set(screens) == {0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "give a FILE or a GAME_ID; --follow alone shows the newest live game"),
+        (("game.pgn", "--follow"), "--follow: 'game.pgn' is not the id of a game"),
+        (
+            ("7", "--follow", "--ask", "reconchess:bot.py"),
+            "--ask plays a recorded game back, and --follow shows a live one",
+        ),
+        (("game.pgn", "--color", "black"), "--color goes with --ask"),
+        (("game.pgn", "--spectator-key", "sesame"), "--spectator-key goes with --follow"),
+        (("game.pgn", "--patience", "3"), "--patience goes with --follow"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], complaint: str) -> None:
+    done = gmd("replay", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert complaint in done.err

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gm_arena.evidence import cautious_variance
-from gm_arena.most_likely import with_mean, with_mean_in_deviations
-from gm_arena.sprt import UNSEEN, Model, Sprt
-from gm_arena.statistics import NELO, Sample, normalized_elo, score_of_elo
+from gm_arena.sprt import UNSEEN, Model, Sprt, with_mean, with_mean_in_deviations
+from gm_arena.statistics import NELO, Sample, cautious_variance, normalized_elo, score_of_elo
 from tests.proofs import cases
 
 #: elo0 and elo1; the model; losses, draws and wins (or pairs from 0 to 2 points); the log-likelihood ratio.

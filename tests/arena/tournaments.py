@@ -11,9 +11,8 @@ import trio
 
 from gm_arena.crosstable import csv_text
 from gm_arena.schedule import Pairing
-from gm_arena.tournament.daemon import Daemon as OperatorsDaemon
-from gm_arena.tournament.daemon import operator_of
-from gm_arena.tournament.director import Director
+from gm_arena.tournament.director import Daemon as OperatorsDaemon
+from gm_arena.tournament.director import Director, operator_of
 from gm_arena.tournament.plan import Entrant, GameResult, Key, Round, Settings
 from gm_arena.tournament.record import Record
 from gm_arena.tournament.results import table_of

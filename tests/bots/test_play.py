@@ -11,7 +11,7 @@ from rich.console import Console
 from gm_bots.minimax.play.game import Game
 from gm_bots.minimax.play.levels import LEVELS
 from gm_bots.minimax.play.prompt import NotUnderstood, Word, legal, read
-from gm_bots.minimax.play.view import draw
+from gm_bots.minimax.play.terminal import draw
 from tests.cli.commands import gmd
 from tests.terminal import Terminal
 
@@ -21,7 +21,7 @@ BEGINNER = LEVELS["beginner"]
 def play(*lines: str, arguments: tuple[str, ...] = ()) -> list[str]:
     """Return what is printed on a pipe when these lines are typed; a seed makes every game the same."""
     typed = "".join(f"{line}\n" for line in lines)
-    done = gmd("play", "minimax", "--level", "novice", "--seed", "1", *arguments, input=typed)
+    done = gmd("play", "--level", "novice", "--seed", "1", *arguments, input=typed)
     assert (done.status, done.err) == (0, "")
     return [line.rstrip() for line in done.out.splitlines()]
 
@@ -105,7 +105,7 @@ def test_new_begins_a_game_during_another() -> None:
 
 @pytest.mark.slow
 def test_new_begins_another_game_after_the_end() -> None:
-    with Terminal("play", "minimax", "--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1") as terminal:
+    with Terminal("play", "--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1") as terminal:
         terminal.until("Your move: ")
         terminal.type("Ra8")
         assert "White wins: 1-0, checkmate" in terminal.until("anything else leaves. ")
@@ -148,9 +148,17 @@ def test_engine_begins_when_the_player_is_black() -> None:
     ],
 )
 def test_wrong_arguments_are_reported(arguments: tuple[str, ...], complaint: str) -> None:
-    done = gmd("play", "minimax", *arguments)
+    done = gmd("play", *arguments)
     assert done.status == 2
     assert complaint in done.err
+
+
+@pytest.mark.parametrize("former", [("recon-zero",), ("random", "--variant", "rbc"), ("minimax", "--variant", "rbc")])
+def test_blind_chess_is_said_to_be_played_in_the_browser(former: tuple[str, ...]) -> None:
+    done = gmd("play", *former)
+    assert (done.status, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("Error: gmd play is chess against minimax; play blind chess in the browser")
 
 
 # The game behind the display.
@@ -196,7 +204,7 @@ def test_narrow_terminal_has_the_moves_below_a_whole_board() -> None:
 @pytest.mark.slow
 def test_terminal_is_drawn_in_place() -> None:
     """On a pseudo-terminal the screen is cleared before each board, and squares have colours."""
-    with Terminal("play", "minimax", "--level", "novice", "--seed", "1") as terminal:
+    with Terminal("play", "--level", "novice", "--seed", "1") as terminal:
         shown = terminal.until("Your move: ")
         terminal.type("e4")
         shown += terminal.until("Your move: ")

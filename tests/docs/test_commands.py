@@ -57,7 +57,7 @@ def test_unknown_option_in_a_page_is_found(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @needs_training
 def test_first_command_of_the_training_page_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page's evaluations are run in ``tests/bots/recon_zero/test_evaluate.py``, with a smaller network."""
+    """The page's matches are run in ``tests/bots/recon_zero/test_in_step.py``, with a smaller network."""
     monkeypatch.chdir(tmp_path)
     (_, *words), *_ = commands(MANUAL / "tutorials/train-recon-zero.md")
     ran = CliRunner().invoke(main, words)

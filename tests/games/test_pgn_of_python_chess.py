@@ -9,8 +9,7 @@ import chess
 import chess.pgn
 import pytest
 
-from gm_arena.replay.files import pgn_game
-from gm_arena.replay.main_line import read_main_line
+from gm_arena.replay.recorded import pgn_game, read_main_line
 from gm_recon.pgn import ReconRules
 from gmd.games.notation import run_through
 from gmd.games.pgn_text import pgn_games, read_pgn

@@ -247,7 +247,7 @@ def session_of(table: Table, player: int, what: str) -> tuple[str, str]:
         assert daemon.http is not None
         assert daemon.http.site is not None
         sessions = daemon.http.site.sessions
-        sessions._secret = bytes(32)
+        sessions._key.secret = bytes(32)
     unsigned = f"{player}.0.{int(time.time())}.{sha256(what.encode()).hexdigest()[:32]}"
     account = table.daemon.authenticator.registry.get(player)
     cookie = f"{unsigned}.{sessions._signature(unsigned, account, oversees=False)}"

@@ -21,9 +21,6 @@ BESIDE = 52
 #: The marks of an empty square, and of one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
 
-#: The mark of a piece whose kind is not known.
-SOMETHING = "?"
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -32,16 +29,12 @@ class Picture:
     :ivar marked: squares to highlight, such as those of the last move.
     :ivar alarmed: squares to highlight as a warning, such as that of a king in check.
     :ivar known: the squares that the viewer knows; the others are drawn as fog.
-    :ivar unknown: squares with a piece whose kind the viewer does not know, with the piece's colour.
-    :ivar asides: a character to the right of a square's piece, such as the age of the viewer's knowledge of it.
     """
 
     pieces: Mapping[Square, Piece]
     marked: SquareSet = field(default_factory=SquareSet)
     alarmed: SquareSet = field(default_factory=SquareSet)
     known: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
-    unknown: Mapping[Square, Color] = field(default_factory=dict)
-    asides: Mapping[Square, str] = field(default_factory=dict)
 
 
 def squares_of(move: Move | None) -> SquareSet:
@@ -148,8 +141,7 @@ def piece_text(piece: Piece, palette: Palette | None) -> str:
 def _letter(picture: Picture, square: Square) -> tuple[str, str]:
     piece = picture.pieces.get(square)
     symbol = piece.symbol() if piece else EMPTY if square in picture.known else UNKNOWN
-    symbol = SOMETHING if square in picture.unknown else symbol
-    return f"[{symbol}]" if square in picture.marked else f" {symbol}{picture.asides.get(square, ' ')}", ""
+    return f"[{symbol}]" if square in picture.marked else f" {symbol} ", ""
 
 
 def _colored(picture: Picture, square: Square, palette: Palette) -> tuple[str, str]:
@@ -160,13 +152,7 @@ def _colored(picture: Picture, square: Square, palette: Palette) -> tuple[str, s
         style = palette.marked[dark]
     else:
         style = (palette.plain if square in picture.known else palette.fog)[dark]
-    if piece is not None:
-        symbol, color = (
-            chess.UNICODE_PIECE_SYMBOLS[piece.symbol().lower()],
-            piece.color,
-        )  # filled: the colour says whose
-    elif square in picture.unknown:
-        symbol, color = SOMETHING, picture.unknown[square]
-    else:
+    if piece is None:
         return "   ", style
-    return f" {symbol}{picture.asides.get(square, ' ')}", f"{palette.white if color else palette.black} {style}"
+    symbol = chess.UNICODE_PIECE_SYMBOLS[piece.symbol().lower()]  # filled: the colour says whose
+    return f" {symbol} ", f"{palette.white if piece.color else palette.black} {style}"

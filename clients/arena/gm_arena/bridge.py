@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 import chess
@@ -20,13 +22,19 @@ from gm_client.blocking import (
     GmError,
 )
 from gm_client.trio_client import Client
+from gm_protocol.state import side_of
 
-from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS, abandoned_since, falls_silent
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .endings import result_words
 from .seat import Played, learn_names, play_seat
 from .sides import made_as, player_in
 
+#: Seconds without a move after which a bot treats a game as abandoned and does not play it.
+ABANDONED_SECONDS = 3600.0
+#: Seconds that a bot which is about to leave keeps waiting for an opponent's move.
+LEAVING_SECONDS = 30.0
+#: Longest wait of one request, in seconds; the server may answer sooner.
+MAX_WAIT_SECONDS = 600.0
 #: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
 
@@ -395,3 +403,69 @@ class Bridge:
 async def _seen_by_all(client: Client, game_id: int) -> GameState:
     """Return a game as spectators see it; the request does not count as contact from the player and starts no clock."""
     return (await client.state(game_id, player=None, brief=True))["state"]
+
+
+# --- Abandoned games, and opponents who have stopped moving: games with a clock end by themselves ----------------
+
+
+async def abandoned_since(client: Client, state: GameState, seconds: float) -> str | None:
+    """Return the time of a game's last move, as the server writes it, if that is too long ago; else None.
+
+    :param seconds: the age, by this machine's clock, from which a game counts as abandoned.
+    """
+    if state["clock"] is not None:
+        return None
+    rows = (await client.games(before=state["game_id"] + 1, limit=1))["games"]
+    if not rows or rows[0]["game_id"] != state["game_id"]:  # removed meanwhile
+        return None
+    changed: str | None = rows[0].get("changed")  # rows of older servers lack the field
+    return (
+        changed if changed is not None and time.time() - datetime.fromisoformat(changed).timestamp() > seconds else None
+    )
+
+
+async def falls_silent(client: Client, game_id: int, colors: Collection[chess.Color], seconds: float) -> bool:
+    """Wait until a game is over or the opponent has been silent too long; return True for silence.
+
+    :param client: makes its requests without a player, so that no clock starts and no player counts as present.
+    :param colors: the sides whose moves are not waited for.
+    :param seconds: seconds that the others may take for a move.
+    """
+    state = (await client.state(game_id, player=None, brief=True))["state"]
+    ply, since = state["ply_index"], trio.current_time()
+    while state["clock"] is None and state["phase"] != "over":
+        if state["ply_index"] != ply or side_of(state["turn"]) in colors:
+            ply, since = state["ply_index"], trio.current_time()
+        left = since + seconds - trio.current_time()
+        if left <= 0:
+            return True
+        shown = await client.wait(game_id, player=None, ply=ply, timeout=min(left, MAX_WAIT_SECONDS), brief=True)
+        assert shown["state"] is not None  # only a wait for several games has none
+        state = shown["state"]
+    return False
+
+
+# --- Ranked games ------------------------------------------------------------------------------------------------
+
+
+#: Seconds for telling the server, at the end, to stop; it may be unreachable.
+FAREWELL_SECONDS = 5.0
+
+
+@asynccontextmanager
+async def ranked(server: Server, at_once: int, *, new_version: bool) -> AsyncIterator[None]:
+    """Let the player take ranked games, up to so many at a time, until the block ends; games in progress go on.
+
+    :param new_version: whether the bot is a new version. The first one always is.
+    :raises GmError: the server refuses: the player is not registered.
+    :raises ConnectionLost: the server is unreachable.
+    """
+    async with server.client() as client:
+        version = (await client.settings())["version"]
+        version += new_version or version == 0
+        await client.settings(version=version, max_games=at_once, ranked=True)
+        try:
+            yield
+        finally:
+            with trio.move_on_after(FAREWELL_SECONDS, shield=True):
+                await client.settings(ranked=False)

@@ -15,16 +15,22 @@ from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, Color, Conne
 from gm_protocol.options import VARIANT_TRAITS
 from gm_protocol.state import side_of
 
-from .abandoned import ABANDONED_SECONDS, LEAVING_SECONDS
-from .address import server_options, unreachable
 from .bot import BotFailed, Bots, BotUnusable
-from .bridge import Bridge, BridgeError, Server
-from .command_line import KEY_VARIABLE, POSITIVE, VARIANTS, read_clock, read_options, who_plays
-from .ranked import ranked
+from .bridge import ABANDONED_SECONDS, LEAVING_SECONDS, Bridge, BridgeError, Server, ranked
+from .command_line import (
+    KEY_VARIABLE,
+    POSITIVE,
+    VARIANTS,
+    read_clock,
+    read_options,
+    read_tls,
+    server_options,
+    unreachable,
+    who_plays,
+)
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
 from .stopping import SIGNALS
-from .tls import read_tls
 
 
 @click.command()

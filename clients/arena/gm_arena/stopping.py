@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import trio
@@ -30,7 +30,7 @@ class Stopped(Exception):
         return 128 + self.number
 
 
-async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
+async def unless_stopped(work: Callable[[], Awaitable[T]], signals: Sequence[signal.Signals] = SIGNALS) -> T:
     """Return the result of some work, which the first signal cancels. Signals that come while it ends are ignored.
 
     :raises Stopped: a signal came.
@@ -40,7 +40,7 @@ async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
     error: Exception | None = None
     async with trio.open_nursery() as background:
         with trio.CancelScope() as scope:
-            await background.start(_cancel_on_signal, scope, received)
+            await background.start(_cancel_on_signal, scope, received, signals)
             try:
                 outcome = await work()
             except Exception as raised:  # raised outside the nursery, which would wrap it in a group
@@ -53,9 +53,11 @@ async def unless_stopped(work: Callable[[], Awaitable[T]]) -> T:
     return outcome
 
 
-async def _cancel_on_signal(scope: trio.CancelScope, received: list[int], *, task_status: trio.TaskStatus) -> None:
-    with trio.open_signal_receiver(*SIGNALS) as signals:
+async def _cancel_on_signal(
+    scope: trio.CancelScope, received: list[int], signals: Sequence[signal.Signals], *, task_status: trio.TaskStatus
+) -> None:
+    with trio.open_signal_receiver(*signals) as coming:
         task_status.started()
-        async for number in signals:
+        async for number in coming:
             received.append(number)
             scope.cancel()

@@ -6,14 +6,11 @@ import csv
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from gm_bots.recon_zero import results
 from gm_bots.recon_zero.checkpoint_files import checkpoint_of
-from gm_bots.recon_zero.measure.command import evaluate
 from tests.bots.recon_zero.learning import log, needs_training, tiny, train
 
 pytestmark = pytest.mark.slow
@@ -134,34 +131,3 @@ def test_tensorboard_shows_losses_and_points_and_forgets_a_try_that_was_killed(t
     assert found.Scalars("points/nobody") == []
     points = [(each["won_against_random"] + each["drawn_against_random"] / 2) / tiny().matches for each in done]
     assert [each.value for each in found.Scalars("points/random")] == points
-
-
-def evaluated(path: Path, *arguments: object) -> Result:
-    quick = ("--against", "RandomBot", "--games", 2, "--max-moves", 2, "--simulations", 3, "--c-puct", 1.5)
-    words = [*arguments, *quick, "--option", "determinisations=1", "--results-out", path, "--quiet"]
-    return CliRunner().invoke(evaluate, list(map(str, words)))
-
-
-def test_evaluation_adds_a_row_of_its_games_against_a_random_mover(tmp_path: Path) -> None:
-    path = tmp_path / "results.csv"
-    for _ in range(2):
-        done = evaluated(path, "--option", "checkpoint=none")
-        assert done.exit_code == 0, done.output
-        assert "recon-zero:checkpoint=none,determinisations=1,simulations=3,c_puct=1.5" in done.output
-    first, second = rows(path)
-    assert {**first, "timestamp": ""} == {**second, "timestamp": ""}
-    known = {name: value for name, value in first.items() if value}
-    assert datetime.fromisoformat(known.pop("timestamp")) <= datetime.now()
-    assert known == {"eval_wins": "0", "eval_losses": "0", "eval_draws": "2", "sims_eval": "3"}
-
-
-@pytest.mark.nightly
-@needs_training
-def test_evaluation_of_a_checkpoint_has_the_columns_of_its_training(tmp_path: Path) -> None:
-    assert train(tmp_path, 1).exit_code == 0
-    path, latest = tmp_path / "evaluations.csv", tmp_path / "latest.pt"
-    done = evaluated(path, latest)
-    assert done.exit_code == 0, done.output
-    (trained,), (row,) = rows(tmp_path / "results.csv"), rows(path)
-    theirs: dict[str, Any] = {"eval_wins": "0", "eval_losses": "0", "eval_draws": "2", "sims_eval": "3"}
-    assert row == {**trained, **theirs, "ckpt_path": str(latest), "timestamp": row["timestamp"]}

@@ -26,7 +26,8 @@ def test_bot_is_as_strong_as_stated(tmp_path: Path) -> None:
     require_tool("stockfish")
     assert shipped() is not None
     path, count = tmp_path / "games.jsonl", 200
-    command = [sys.executable, "-m", "gmd", "evaluate", "--games", str(count), "--concurrency", "2"]
+    bots = ["recon-zero", *LEAST, "--tournament", "gauntlet"]
+    command = [sys.executable, "-m", "gmd", "match", *bots, "--games", str(count), "--concurrency", "2"]
     subprocess.run([*command, "--json-out", str(path)], env=environment(), check=True)
     assert len(games(path)) == 3 * count
     ours = [fault for game in games(path) for color, fault in game["faults"].items() if game[color] == "recon-zero"]

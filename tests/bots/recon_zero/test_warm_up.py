@@ -12,11 +12,9 @@ from tests.serving import environment
 
 pytestmark = pytest.mark.slow
 
-#: What makes a bot ready in each of the places where bots play: ``gmd connect``, a pool of processes, reconchess.
+#: What makes a bot ready in each of the places where bots play: gmd's commands and reconchess.
 WAYS = {
     "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
-    "process": "from gm_bots.recon_zero.processes import Inside; from gm_bots.recon_zero.entry import read\n"
-    "inside = Inside(); path = read(dict({})).checkpoint; inside.load(path); judge = inside._judges[path]",
     "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._bots.judge()",
 }
 
@@ -42,9 +40,7 @@ print(len(before) >= 10, sorted(kernels() - before))
 
 
 @pytest.mark.parametrize("options", ["checkpoint='none'", pytest.param("", marks=needs_torch)])
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=[] if way == "process" else pytest.mark.nightly) for way in WAYS]
-)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[] if way == "bots" else pytest.mark.nightly) for way in WAYS])
 def test_nothing_is_compiled_during_games(way: str, options: str) -> None:
     program = f"{WAYS[way].format(options)}\n{PLAYS}"
     run = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True)

@@ -36,33 +36,32 @@ def test_player_without_torch_names_the_variable_that_avoids_it(monkeypatch: pyt
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["play", "recon-zero"],
         ["connect", "recon-zero", "--player", "1", "--server", "127.0.0.1:1"],
-        ["evaluate", "--smoke"],
-        ["evaluate", "--games", "2"],
+        ["train", "check"],
+        ["match", "recon-zero", "random"],
     ],
 )
 def test_command_without_torch_names_the_option_that_avoids_it(arguments: list[str]) -> None:
     run = gmd(*arguments)
-    without = "--option checkpoint=none" if arguments[0] == "evaluate" else "recon-zero:checkpoint=none"
     assert (run.status, run.out) == (2, "")
     assert run.err.splitlines()[-1] == (
         "Error: recon-zero reads checkpoints with torch, which is not installed: run .venv/bin/pip install -e "
-        f"'.[train]' in the clone of gmd, or play without one: {without}"
+        "'.[train]' in the clone of gmd, or play without one: recon-zero:checkpoint=none"
     )
 
 
 @pytest.mark.usefixtures("without_torch")
 def test_checkpoint_cannot_be_played_without_torch(tmp_path: Path) -> None:
     (tmp_path / "mine.pt").touch()
-    for options in (["--smoke"], ["--games", "2"]):
-        run = gmd("evaluate", tmp_path / "mine.pt", *options)
+    mine = tmp_path / "mine.pt"
+    for words in (["train", "check", mine], ["match", f"recon-zero:checkpoint={mine}", "random"]):
+        run = gmd(*words)
         assert run.status == 2
-        assert run.err.splitlines()[-1].endswith("'.[train]' in the clone of gmd")
+        assert "'.[train]' in the clone of gmd" in run.err.splitlines()[-1]
 
 
 @pytest.mark.usefixtures("without_torch")
 def test_smoke_test_passes_without_torch_and_without_a_network() -> None:
     options = [part for option in QUICK.split(",")[:3] for part in ("--option", option)]
-    run = gmd("evaluate", "--smoke", "--max-moves", "3", *options)
+    run = gmd("train", "check", "--max-moves", "3", *options)
     assert run.status == 0, run.out + run.err

@@ -1,7 +1,6 @@
 """Matches between bots: ``gmd match``.
 
-``plan`` computes the games from the arguments alone; ``runner`` plays them, several at once; ``record`` keeps their
-results, in the plan's order; ``summary`` computes what they show. ``game`` plays one game, with each bot measured by
-``observed``. ``match`` combines these, for ``command``
-and for other programs.
+``plan`` computes the games from the arguments alone, and plays them; ``game`` plays one, ``workers`` several at a time
+or in step. ``record`` keeps their results, ``summary`` computes what they show, and ``verdict`` says it; ``match``
+combines these, for ``command``, whose options ``options`` and ``settings`` read.
 """

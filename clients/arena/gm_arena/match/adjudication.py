@@ -14,7 +14,7 @@ from chess import BLACK, WHITE
 from gm_protocol.endings import Cause, Ending
 
 from ..uci import parsed_score
-from .words import Words, count, truth
+from .options import Words, count, truth
 
 #: Mates are beyond every score.
 MATE_SCORE = 1_000_000

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_protocol.options import VARIANT_TRAITS
 
-from ..address import read_addresses, unreachable
 from ..bot import BotUnusable
-from ..command_line import KEY_VARIABLE, VARIANTS, read_clock
+from ..command_line import KEY_VARIABLE, VARIANTS, read_addresses, read_clock, read_ray, unreachable
+from ..pool import LOCAL, NoWorkers
 from . import settings
 from .adjudication import DRAW, RESIGN
-from .config import FILE, SETTINGS, ConfiguredCommand, read_config
-from .fastchess import EACH, resolved
 from .game import MatchError
 from .match import play_match
-from .openings import OpeningsUnusable
+from .openings import Opening, OpeningsUnusable
+from .options import EACH, FILE, SETTINGS, ConfiguredCommand, read_config, resolved
+from .plan import fixtures
 from .record import RecordUnusable
 from .settings import Entrant
+from .workers import in_step
 
 
 class MatchCommand(ConfiguredCommand):
     """``gmd match``, with its options of several words."""
 
     of_words = (settings.SPRT, RESIGN, DRAW, EACH)
+    groups: ClassVar = {
+        "Games": ("games", "rounds", "tournament", "concurrency", "in_step", "ray", "seed", "resume", "config"),
+        "Rules": ("variant", "clock", "each", "max_moves", "openings", "resign", "draw", "sprt", "referee"),
+        "Output": ("pgn_out", "json_out", "csv_out", "verbose"),
+        "Another server": ("server", "player", "key"),
+    }
 
 
 @click.command(cls=MatchCommand, params=[*SETTINGS])
@@ -56,10 +62,21 @@ class MatchCommand(ConfiguredCommand):
 @click.option(
     "--concurrency",
     type=click.IntRange(0, 100),
-    default=1,
-    show_default=True,
-    callback=lambda ctx, param, value: value or os.cpu_count() or 1,
-    help="The most games to play at the same time; 0 for as many as there are processors.",
+    help="The most games to play at the same time; 0 for as many as there are processors.  [default: 1; with --ray 0]",
+)
+@click.option(
+    "--in-step",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play N games of recon-zero at a time in each process, taking their turns together: faster, without clocks.",
+)
+@click.option(
+    "--ray",
+    is_flag=False,
+    flag_value=LOCAL,
+    callback=read_ray,
+    metavar="[HOST:PORT|auto|local]",
+    help="Play on the machines of a Ray cluster; local, or no value, starts one on this machine.",
 )
 @click.option(
     "--tournament",
@@ -68,6 +85,11 @@ class MatchCommand(ConfiguredCommand):
     show_default=True,
     help="With more than two bots: all play all others, or the first plays all others.",
 )
+@click.option(
+    "--referee",
+    type=click.Choice(["codingame"]),
+    help="Play two games by all rules of CodinGame's chess puzzle; the bots are commands.",
+)
 @click.option("--variant", type=VARIANTS, help="Variant of all games.  [default: the first bot's]")
 @click.option(
     "--clock",
@@ -75,9 +97,9 @@ class MatchCommand(ConfiguredCommand):
     metavar="CLOCK",
     help="Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: none; rbc: 900+5]",
 )
-@click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
+@click.option("--max-moves", "--maxmoves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
 @click.option("--openings", type=FILE, metavar="FILE", help="Openings: a .pgn file, or EPD or FEN, one a line.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
+@click.option("--seed", "--srand", type=int, help="Seed of all random choices.  [default: 0; with --referee random]")
 @click.option(
     "--sprt",
     multiple=True,
@@ -96,13 +118,7 @@ class MatchCommand(ConfiguredCommand):
     metavar="movenumber=N ...",
     help="Adjudicate a draw after that move: movecount=N moves of both with scores within score=N centipawns of 0.",
 )
-@click.option("--pgn-out", type=FILE, metavar="FILE", help="Write the games to this file as PGN.")
-@click.option(
-    "--comments/--no-comments",
-    default=True,
-    show_default=True,
-    help="Write each move's score, depth and time into the PGN.",
-)
+@click.option("--pgn-out", "--pgnout", type=FILE, metavar="FILE", help="Write the games to this file as PGN.")
 @click.option(
     "--json-out", type=FILE, metavar="FILE", help="Write a JSON line for each game; --resume continues from it."
 )
@@ -118,8 +134,9 @@ class MatchCommand(ConfiguredCommand):
 )
 @click.option("--player", metavar="ID|NAME", help="With --server: the player as whom the local bots play.")
 @click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
-@click.option("--quiet", is_flag=True, help="Do not print a line for each game.")
-@click.option("--verbose", is_flag=True, help="Show what bots write to their standard error.")
+@click.option(
+    "--verbose/--quiet", default=None, help="Show what bots write to their standard error; or no line for each game."
+)
 def match(bots: tuple[str, ...], **given: Any) -> None:
     """\b
     Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
@@ -132,7 +149,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     uci[movetime=0.1,Hash=16]:... gives one engine settings of its own, --each gives them to all.
 
     The exit status is 0, even if bots fail in their games; 1 if the match cannot be played to its end; 2 if the command
-    line is wrong, or a bot cannot be started.
+    line is wrong, or a bot cannot be started. With --referee it is 1 if a bot lost by failing, 3 without a verdict.
     """
     with complaints():
         status = _match(bots, resolved(given))
@@ -155,19 +172,26 @@ def complaints() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except ConnectionLost as error:
         raise click.ClickException(unreachable(error)) from None
-    except (RecordUnusable, MatchError, GmError, BadReply) as error:
+    except (RecordUnusable, MatchError, NoWorkers, GmError, BadReply) as error:
         raise click.ClickException(str(error)) from None
 
 
 def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     """Play the match that the options ask for; return the exit status."""
     _check(bots, given)
+    if given["referee"] is not None:
+        from ..referee.command import judge
+
+        return judge(bots, given, defaults())
+    given["seed"] = given["seed"] or 0
     sprt = settings.sprt_of(given["sprt"])
     if sprt is not None and len(bots) > 2:
         raise click.UsageError(f"--sprt needs exactly two bots, and not {', '.join(bots)}")
     entrants = settings.entrants_of(bots, given)
     variant = settings.variant_of(entrants, given)
     _check_places(entrants, variant, given)
+    if given["in_step"] is not None:
+        _check_in_step(entrants, variant, given)
     if given["histories"] is not None and not VARIANT_TRAITS[variant].in_reconchess:
         raise click.UsageError(f"histories (--config) needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
@@ -191,6 +215,9 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
             raise click.UsageError(
                 f"{option} (--config) configures the daemon inside this command, which --server replaces: give only one"
             )
+    for option in ("data", "port"):
+        if given[option] and given["ray"] is not None:
+            raise click.UsageError(f"{option} (--config): with --ray each worker has a daemon of its own: leave it out")
     if given["plies"] is not None and given["openings"] is None:
         raise click.UsageError("plies (--config) goes with --openings")
 
@@ -214,3 +241,21 @@ def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, An
         raise click.UsageError(
             f"{others[0].spec} can only be challenged by a registered player: give --player and --key"
         )
+
+
+#: Options without a meaning for games in step: they have no clock and no server, and begin as blind chess does.
+_NOT_IN_STEP = ("clock", "openings", "server", "resign", "draw", "data", "port", "lag", "margin")
+
+
+def _check_in_step(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
+    """Check that the games can be played in step.
+
+    :raises BotUnusable: two of the bots cannot.
+    """
+    for name in _NOT_IN_STEP:
+        if given[name]:
+            raise click.UsageError(f"--in-step plays without clocks and servers: leave out {name.replace('_', '-')}")
+    if variant != "rbc":
+        raise click.UsageError(f"--in-step plays rbc, and not {variant}")
+    for fixture in fixtures(len(entrants), 1, [Opening("start")], repeat=False, kind=given["tournament"]):
+        in_step(entrants, fixture)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,32 +13,24 @@ from typing import Any
 import click
 import trio
 
-from gm_client.blocking import VERSION, ConnectionLost
-
-from ..address import address
 from ..bridge import Server
 from ..command_line import who_plays
 from ..contest import reporting
+from ..in_step import BotsInStep
+from ..pool import open_pool, result_of
 from ..sprt import Sprt
 from ..stopping import Stopped, unless_stopped
-from ..tls import read_tls
 from . import settings
 from .contest import MatchContest, Status
-from .game import Contestant, MatchError, Playing, Terms
+from .game import Contestant, Playing, Terms, try_out
 from .outputs import Outputs
-from .pace import Pace
-from .plan import Fixture
+from .plan import Fixture, Play, Runner
 from .record import Record, RecordFile
 from .report import Report
-from .runner import Play, Runner
 from .settings import Entrant
 from .summary import meeting, summary
-from .text import summary_text
-from .trial import try_out
-from .verdict import verdict
-
-#: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
-OPEN_PLAYERS = 2**51
+from .verdict import summary_text, verdict
+from .workers import Setup, play_game, play_in_step, served, servers
 
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
@@ -58,15 +50,16 @@ def play_match(
 ) -> int:
     """Play a match, and print its result; return the exit status.
 
-    :param texts: the bots as they are recorded: a match continues only with the same.
+    :param texts: the bots as the command line has them: a match continues only with the same.
     :param given: the options of ``gmd match``, by name.
     :param text: returns the text that is printed at the end.
     :raises RecordUnusable: the record cannot be written, or belongs to another match.
     """
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
     plan = settings.plan_of(entrants, terms, given)
-    record = _record(given, settings.arguments_of(texts, variant, given))
-    match = Match(entrants, terms, plan, sprt, record, given, text)
+    recorded = [identified(text, entrant) for text, entrant in zip(texts, entrants, strict=True)]
+    record = _record(given, settings.arguments_of(recorded, variant, given))
+    match = Match(texts, entrants, terms, plan, sprt, record, given, text)
     try:
         match.play()
     except Stopped as stopped:
@@ -75,6 +68,12 @@ def play_match(
         if record is not None:
             record.close()
     return 0
+
+
+def identified(text: str, entrant: Entrant) -> str:
+    """Return a bot's text as the record has it, with the hash of its network, if it has one."""
+    identity = entrant.bots.identity if isinstance(entrant.bots, BotsInStep) else ""
+    return f"{text} {identity}".rstrip()
 
 
 def _record(given: dict[str, Any], arguments: dict[str, Any]) -> RecordFile | None:
@@ -89,6 +88,7 @@ class Match:
 
     def __init__(
         self,
+        texts: Sequence[str],
         entrants: Sequence[Entrant],
         terms: Terms,
         plan: Sequence[Fixture],
@@ -97,7 +97,7 @@ class Match:
         given: dict[str, Any],
         text: Text,
     ) -> None:
-        self._entrants, self._terms, self._plan, self._sprt = entrants, terms, plan, sprt
+        self._texts, self._entrants, self._terms, self._plan, self._sprt = tuple(texts), entrants, terms, plan, sprt
         self._record, self._given, self._text = record, given, text
         self._labels = [entrant.label for entrant in entrants]
         self._records: list[Record] = [] if record is None else record.records
@@ -126,25 +126,65 @@ class Match:
 
     async def _play(self, outputs: Outputs) -> None:
         error: Exception | None = None
-        quiet, verbose = self._given["quiet"], self._given["verbose"]
-        pace = Pace(self._given["concurrency"])
-        with Report(self._labels, len(self._plan), self._sprt, pace, quiet=quiet, verbose=verbose) as report:
+        with Report(self._labels, len(self._plan), self._sprt, verbose=self._given["verbose"]) as report:
             report.resumed(self._records)
             left = self._plan[len(self._records) :]
             if left:
                 here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
                 await try_out(here, self._terms.variant)
-            async with _served(self._given) as where:
+            parts, keep = parts_of(left, self._given["in_step"]), partial(self._keep, outputs, report)
+            if self._given["in_step"] is not None:
+                async with self._workers(None, ()) as (play, size):
+                    await Runner(play, keep, self._decided).run(parts, size)
+                return
+            async with served(self._given) as where:
                 try:
                     server, contestants = await _seated(self._entrants, where, self._given)
-                    playing = Playing(server, contestants, self._terms)
-                    async with self._reported(server, contestants):
-                        runner = Runner(_timed(playing.play, pace), partial(self._keep, outputs, report), self._decided)
-                        await runner.run(left, self._given["concurrency"])
+                    async with self._reported(server, contestants), self._players(server, contestants, where) as found:
+                        play, size = found
+                        await Runner(play, keep, self._decided).run(parts, size)
                 except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
                     error = raised
         if error is not None:
             raise error
+
+    @asynccontextmanager
+    async def _players(
+        self, server: Callable[[int | str | None], Server], contestants: list[Contestant], where: str
+    ) -> AsyncIterator[tuple[Play, int]]:
+        """Yield what plays games, and how many at a time: this process, or several where all bots think here."""
+        given, size = self._given, self._given["concurrency"]
+        if given["ray"] is None and (size == 1 or any(entrant.bots is None for entrant in self._entrants)):
+            playing = Playing(server, contestants, self._terms)
+
+            async def play(part: Sequence[Fixture]) -> list[Record]:
+                return [await playing.play(fixture) for fixture in part]
+
+            yield play, size
+            return
+        # A machine of a cluster need not reach the daemon in this process.
+        seen = where if given["server"] is not None or given["ray"] is None else None
+        async with self._workers(seen, [contestant.player for contestant in contestants]) as found:
+            yield found
+
+    @asynccontextmanager
+    async def _workers(self, where: str | None, players: Sequence[int | str]) -> AsyncIterator[tuple[Play, int]]:
+        """Yield what has workers play games, and how many parts at a time."""
+        given = self._given
+        packed = Setup(self._texts, given, self._terms.variant, tuple(players), where, _who(given)).packed()
+        with ExitStack() as stack:
+            pool = stack.enter_context(open_pool(given["concurrency"], given["ray"], partial(click.echo, err=True)))
+
+            async def play(part: Sequence[Fixture]) -> list[Record]:
+                if given["in_step"] is not None:
+                    return await result_of(pool.submit(partial(play_in_step, packed, part)))
+                return await result_of(pool.submit(partial(play_game, packed, part[0])))
+
+            try:
+                yield play, pool.size
+            finally:
+                with trio.CancelScope(shield=True):  # the daemon goes on while workers clean up
+                    await trio.to_thread.run_sync(stack.close)
 
     def _keep(self, outputs: Outputs, report: Report, game: Record) -> None:
         if self._record is None:
@@ -192,51 +232,20 @@ class Match:
         return self._sprt.verdict(self._first_two.sample) is not None
 
 
-def _timed(play: Play, pace: Pace) -> Play:
-    """Return a function that plays a game and measures its duration."""
-
-    async def timed(fixture: Fixture) -> Record:
-        with pace.game(fixture.number):
-            return await play(fixture)
-
-    return timed
-
-
-@asynccontextmanager
-async def _served(given: dict[str, Any]) -> AsyncIterator[str]:
-    """Yield the address to play on: the server given, or a daemon in this process."""
-    if given["server"] is not None:
-        yield given["server"]
-        return
-    from gmd.cli.own_commands import import_structlog
-
-    import_structlog()
-    from gmd import Config, DataError, open_daemon
-    from gmd.cli.process import prepare_process
-
-    try:
-        config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
-        async with open_daemon(config) as daemon:
-            prepare_process()  # the whole process belongs to the match
-            if given["port"]:
-                click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
-            yield address(*daemon.addresses[0])
-    except ConnectionLost:  # an OSError, of the games
-        raise
-    except (DataError, OSError) as error:
-        raise MatchError(f"the daemon cannot be started: {error}") from None
+def _who(given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of ``hello`` of the player as whom the bots play; None where they have open ids."""
+    return who_plays(given["player"], given["key"]) if given["player"] is not None else None
 
 
 async def _seated(
     entrants: Sequence[Entrant], where: str, given: dict[str, Any]
 ) -> tuple[Callable[[int | str | None], Server], list[Contestant]]:
     """Return a function from a player to its connection, and the contestants with their players."""
-    who = who_plays(given["player"], given["key"]) if given["player"] is not None else None
-    server = _servers(where, given, who)
+    server = servers(where, given, _who(given))
     async with server(None).client() as client:
         await client.open()
         me = client.player
-    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
+    first = random.randrange(1, settings.OPEN_PLAYERS) if given["server"] is not None else 1
     contestants = [
         entrant.contestant(first + number if me is None else me, given["player"])
         for number, entrant in enumerate(entrants)
@@ -244,13 +253,16 @@ async def _seated(
     return server, contestants
 
 
-def _servers(where: str, given: dict[str, Any], who: dict[str, Any] | None) -> Callable[[int | str | None], Server]:
-    """Return a function from a player to its connection; bots of a registered player always connect as that player."""
-    tls = read_tls(given["tls"], given["ca"])
-    hello = {"client": f"gmd-match/{VERSION}"}
-
-    def server(player: int | str | None) -> Server:
-        named = who if who is not None else {} if player is None else {"player": player}
-        return Server(where, tls=tls, patience=given["patience"], hello={**hello, **named})
-
-    return server
+def parts_of(fixtures: Sequence[Fixture], size: int | None) -> list[list[Fixture]]:
+    """Return the parts of a match that are played as one: single games; with a size, so many games of the same two."""
+    if size is None:
+        return [[fixture] for fixture in fixtures]
+    parts: list[list[Fixture]] = []
+    latest: dict[frozenset[int], list[Fixture]] = {}
+    for fixture in fixtures:
+        pair = frozenset(fixture.bots)
+        if len(latest.get(pair, ())) % size == 0:
+            latest[pair] = []
+            parts.append(latest[pair])
+        latest[pair].append(fixture)
+    return parts

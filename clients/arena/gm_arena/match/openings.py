@@ -1,19 +1,26 @@
-"""Start positions of a match's games: from files of PGN or EPD, or Chess960's."""
+"""Start positions of a match's games: from files of PGN, EPD or FEN, or Chess960's; the server's rules judge them.
+
+Source of EPD: the PGN standard, section 16.2. Of its operations only ``id``, ``hmvc`` and ``fmvn`` are read: others,
+such as the best move, are for other uses, and whether they are right does not matter here.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import random
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import chess
 
+from gm_protocol.codec import InvalidRequest, decode_request
 from gm_protocol.errors import BadPgn, GmError
 from gm_protocol.messages import NewGame, Variant
 from gmd.games.chess import CLASSICAL
@@ -23,8 +30,6 @@ from gmd.games.pgn_text import PgnGame, check_is_text, pgn_games, read_pgn
 from gmd.games.variants import VARIANTS, make_game, resolve
 
 from ..boards import board_of
-from .epd import is_comment, read_line
-from .judged import check_opening
 
 
 class OpeningsUnusable(Exception):
@@ -165,3 +170,84 @@ def _opening_of(variant: str, number: int, game: str | BadPgn, plies: int | None
             board.push_uci(uci)
         return Opening(name, board.fen())
     return Opening(name, None if options.fen == starting_fen(variant) else options.fen, tuple(played.moves))
+
+
+# --- A line of EPD or FEN ----------------------------------------------------------------------------------------
+
+
+#: One operation: a name and operands, which are words or texts in quotes, up to a semicolon or the end of the line.
+_OPERATION = re.compile(r'\s*(?P<name>[A-Za-z]\w*)(?P<operands>(?:\s+(?:"[^"]*"|[^\s;"]+))*)\s*(?:;|$)')
+_COUNTERS = re.compile(r"\s*(?P<halfmoves>\d+)\s+(?P<fullmoves>\d+)(?=\s|;|$)[\s;]*")
+_FIELDS = re.compile(r"\s*(?P<position>\S+\s+\S+\s+\S+\s+\S+)")
+
+
+class Line(NamedTuple):
+    """A position and its name, which may be empty."""
+
+    fen: str
+    name: str
+
+
+def is_comment(text: str) -> bool:
+    """Return whether a line has no position: it is empty, or begins with ``#``."""
+    return not text.strip() or text.lstrip().startswith("#")
+
+
+def read_line(text: str) -> Line:
+    """Return the position of a line.
+
+    After the position's four fields come two counters, operations, or both; after these a comment.
+
+    :raises ValueError: the line is neither EPD nor FEN.
+    """
+    fields = _FIELDS.match(text)
+    if fields is None:
+        raise ValueError(f"{text.strip()!r} is no position: write FEN or EPD, one a line")
+    rest, operations = text[fields.end() :], {"hmvc": "0", "fmvn": "1"}
+    if (counters := _COUNTERS.match(rest)) is not None:
+        operations |= {"hmvc": counters["halfmoves"], "fmvn": counters["fullmoves"]}
+        rest = rest[counters.end() :]
+    operations |= _operations(rest)
+    for name in ("hmvc", "fmvn"):
+        if not re.fullmatch(r"\d{1,9}", operations[name]):
+            raise ValueError(f"{name}: {operations[name]!r} is not a whole number")
+    position = " ".join(fields["position"].split())
+    return Line(f"{position} {operations['hmvc']} {operations['fmvn']}", operations.get("id", ""))
+
+
+def _operations(text: str) -> dict[str, str]:
+    """Return the operations by their names, each with its operands as one text."""
+    found: dict[str, str] = {}
+    at = 0
+    while (rest := text[at:].strip()) and not rest.startswith("#"):
+        operation = _OPERATION.match(text, at)
+        if operation is None:
+            raise ValueError(f"{rest!r} is no EPD operation: write a name, operands and a semicolon")
+        found[operation["name"]] = operation["operands"].strip().strip('"')
+        at = operation.end()
+    return found
+
+
+# --- The server's own judgement ----------------------------------------------------------------------------------
+
+
+def check_opening(variant: str, fields: Mapping[str, Any], moves: Sequence[str]) -> None:
+    """Check that a game can begin with an opening.
+
+    :param fields: the fields of ``new_game`` without a PGN: those that all games of the match share, and the start.
+    :param moves: the opening's moves from there, in UCI.
+    :raises ValueError: the server refuses it, or its game is over before the first move.
+    """
+    asked = {"kind": "new_game", "player_white": None, "player_black": None, "variant": variant, **fields}
+    try:
+        request = decode_request(json.dumps(asked).encode())
+        assert isinstance(request, NewGame)
+        game = make_game(Created(None, None, resolve(request, {}, 0, strict=True), ""))
+        if moves:
+            run_through(game.load(moves))
+    except (GmError, InvalidRequest) as error:
+        raise ValueError(str(error)) from None
+    if game.over:
+        assert game.now.ending is not None
+        words = game.now.ending.cause.value.words
+        raise ValueError(f"no game can begin here, since the game is over: {words}")

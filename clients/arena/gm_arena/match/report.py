@@ -1,13 +1,14 @@
-"""The progress output of ``gmd match``: a line for each game, and the standing of the match.
+"""The progress of ``gmd match``: a line for each game, and the standing of the match.
 
-On a terminal the standing is below the lines, with a bar and the time to go; elsewhere it is a line now and then.
+On a terminal the standing is below the lines, with rich's bar and time to go; elsewhere it is a line now and then.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
@@ -15,32 +16,40 @@ from typing import Self
 import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
+from ..crosstable import halves
 from ..sprt import Sprt
-from .pace import Pace, duration
+from ..statistics import elo_difference, likelihood_of_superiority
 from .record import Record
-from .standing import RunningScore
+from .summary import Meeting, half_points
+from .verdict import elo_text, percent
+
+#: Seconds over which the games' pace is taken for the time to go: the short ones end first.
+PACE_SECONDS = 3600.0
 
 
 class Report(AbstractContextManager["Report"]):
     """A receiver of every game, in the plan's order."""
 
-    def __init__(
-        self, labels: Sequence[str], games: int, sprt: Sprt | None, pace: Pace, *, quiet: bool, verbose: bool
-    ) -> None:
+    def __init__(self, labels: Sequence[str], games: int, sprt: Sprt | None, *, verbose: bool | None) -> None:
         """:param games: the number of planned games.
-        :param pace: measures the games while they are played.
-        :param quiet: whether to leave out the line for each game.
-        :param verbose: whether to show the bots' standard error.
+        :param verbose: whether to show the bots' standard error, too; False for no line for each game.
         """
-        self._games, self._quiet, self._verbose = games, quiet, verbose
-        self._tests, self._pace = sprt is not None, pace
+        self._games, self._quiet, self._verbose = games, verbose is False, verbose is True
         self._standing = RunningScore(labels, sprt)
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
-        self._progress = Progress(*columns, TimeElapsedColumn(), _TimeToGo(self.time_to_go), console=self._console)
+        times = (TimeElapsedColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, *times, console=self._console, speed_estimate_period=PACE_SECONDS)
         self._bar = self._progress.add_task(self._standing.score(), total=games)
         self._live: Live | None = None
 
@@ -67,9 +76,9 @@ class Report(AbstractContextManager["Report"]):
         """Count games that were played before."""
         if records:
             self._say(f"{len(records)} games were played before")
-        self._pace.resumed([record["seconds"] for record in records])
         for record in records:
-            self._count(record)
+            self._standing.add(record)
+        self._progress.reset(self._bar, completed=len(records), description=self._standing.score())
 
     def played(self, record: Record) -> None:
         """Report a game that was played."""
@@ -84,22 +93,7 @@ class Report(AbstractContextManager["Report"]):
     def line(self) -> str:
         """Return the standing of the match, for output that is not a terminal."""
         parts = [f"after {self._standing.games} of {self._games} games: {self._standing.score()}"]
-        return ", ".join(part for part in [*parts, self._standing.numbers(), self.time_to_go()] if part)
-
-    def time_to_go(self) -> str:
-        """Return how long the match still takes; empty before the first game has ended, and after the last.
-
-        Where a test may end the match, it is a range from the average to all games.
-        """
-        seconds = self._pace.seconds_left(self._games)
-        if not seconds:
-            return ""
-        if not self._tests:
-            return f"about {duration(seconds)} to go"
-        played = self._standing.games
-        likely = duration(self._pace.seconds_left(played + self._standing.games_left(self._games)) or 0.0)
-        most = duration(seconds)
-        return f"about {likely} to go" + (f", at most {most}" if most != likely else "")
+        return ", ".join(part for part in [*parts, self._standing.numbers()] if part)
 
     def _count(self, record: Record) -> None:
         self._standing.add(record)
@@ -116,17 +110,6 @@ class Report(AbstractContextManager["Report"]):
         return Group(self._progress.get_renderable(), Text(self._standing.numbers(), overflow="ellipsis", no_wrap=True))
 
 
-class _TimeToGo(ProgressColumn):
-    """The last column of the bar, which rich draws in a thread of its own."""
-
-    def __init__(self, text: Callable[[], str]) -> None:
-        self._text = text
-        super().__init__()
-
-    def render(self, task: Task) -> Text:
-        return Text(self._text())
-
-
 def is_milestone(games: int) -> bool:
     """Return whether to print the standing after so many games: 10, 20, 50, 100 and so on, and every thousand."""
     digits = str(games)
@@ -141,3 +124,55 @@ def line_of(record: Record) -> str:
         f"game {record['game']}: {record['white']} - {record['black']} {record['result']}, {record['ending']}, "
         f"{plies} {'ply' if plies == 1 else 'plies'}{opening}"
     )
+
+
+# --- The standing ------------------------------------------------------------------------------------------------
+
+
+#: Longest label that is shown in full.
+WIDEST = 24
+
+
+class RunningScore:
+    """A running count of games."""
+
+    def __init__(self, labels: Sequence[str], sprt: Sprt | None) -> None:
+        self._labels, self._sprt = labels, sprt
+        self._points, self._meeting = Counter[str](), Meeting(*labels[:2])
+        self.games = 0
+
+    def add(self, record: Record) -> None:
+        """Count a game."""
+        self.games += 1
+        self._meeting.add(record)
+        for label in (record["white"], record["black"]):
+            self._points[label] += half_points(record, label)
+
+    def score(self) -> str:
+        """Return how many games the first bot has won, drawn and lost; with more than two bots, who leads."""
+        if len(self._labels) == 2:
+            wins, draws, losses = self._meeting.wins_draws_losses
+            return f"{short(self._labels[0])} +{wins} ={draws} -{losses}"
+        ranked = sorted(self._labels, key=lambda label: -self._points[label])[:3]
+        leader, *others = (f"{short(label)} {halves(self._points[label] / 2)}" for label in ranked)
+        return ", ".join([f"{leader} leads", *others])
+
+    def numbers(self) -> str:
+        """Return the score, Elo and the sequential test; empty for more than two bots."""
+        two = self._meeting
+        if len(self._labels) > 2 or two.games.size == 0:
+            return ""
+        parts = [percent(two.games.mean)]
+        if elo_difference(two.estimated) is not None:
+            parts.append(elo_text(two))
+        if (likelihood := likelihood_of_superiority(two.sample)) is not None:
+            parts.append(f"LOS {percent(likelihood)}")
+        if self._sprt is not None:
+            llr = self._sprt.llr(two.sample)
+            parts.append(f"LLR {llr:.2f} ({self._sprt.lower:.2f}, {self._sprt.upper:.2f})")
+        return ", ".join(parts)
+
+
+def short(label: str) -> str:
+    """Return a label, cut if it is long."""
+    return label if len(label) <= WIDEST else f"{label[: WIDEST - 1]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,18 +16,28 @@ from gm_protocol.options import VARIANT_TRAITS
 
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
-from ..memory import memory_for
+from ..process import memory_for
 from ..specs import bots_of, takes_limits
 from ..sprt import Sprt
 from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules
 from .game import Contestant, Terms
 from .openings import openings_for
+from .options import Words, number
 from .plan import Fixture, fixtures
-from .words import Words, number
 
 #: Milliseconds of a move that are not charged to the bot, by default where all bots play here: more than any machine
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
+
+#: reconchess's own bots, by the names of their classes.
+RECONCHESS = {
+    "RandomBot": "reconchess:reconchess.bots.random_bot",
+    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
+    "TroutBot": "reconchess:reconchess.bots.trout_bot",
+}
+
+#: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
+OPEN_PLAYERS = 2**51
 
 SPRT = Words(
     "--sprt",
@@ -40,7 +51,7 @@ _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
 #: Options that do not affect which games are played.
 _OF_NO_MATTER = (
-    *("concurrency", "resume", "quiet", "verbose", "data", "port"),
+    *("concurrency", "ray", "resume", "verbose", "data", "port"),
     *("pgn_out", "json_out", "csv_out", "table_out", "plot", "histories", "comments"),
 )
 
@@ -71,10 +82,11 @@ def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]
 
     :raises BotUnusable: a text names no bot.
     """
-    max_memory = memory_for(given["max_memory"], given["concurrency"])
+    max_memory = memory_for(given["max_memory"], given["concurrency"] or os.cpu_count() or 1)
     entrants: list[Entrant] = []
     for text in texts:
         name, spec = name_and_spec(text)
+        spec = RECONCHESS.get(spec, spec)
         entrants.append(entrant_of(own_label(name, entrants), spec, given, max_memory))
     return entrants
 

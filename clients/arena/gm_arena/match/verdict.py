@@ -1,30 +1,31 @@
-"""The result of a match in a sentence: the last line of ``gmd match``."""
+"""The result of a match: a sentence, its last line, and the lines above it."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import NormalDist
 from typing import Any, Literal
 
-from ..crosstable import halves
-from ..evidence import (
-    CONFIDENCE,
+import click
+
+from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
+from ..sprt import Sprt
+from ..statistics import (
     FEW,
-    cautious_variance,
-    is_worth_saying,
+    Interval,
+    Sample,
+    elo_difference,
+    elo_interval,
+    likelihood_of_superiority,
     next_goal,
-    sureness,
-    sureness_of_differences,
+    score_interval,
     verdict_of,
 )
-from ..sprt import Sprt
-from ..statistics import Interval, elo_difference, elo_interval, score_interval
 from .record import Record
-from .summary import FAULTS, Meeting, faults, half_points, meeting, meetings
+from .summary import FAULTS, Meeting, endings, faults, half_points, hand_over, meeting, meetings, overhead, table_games
 
 #: How good the result is for the first bot, which sets its colour.
 Tone = Literal["good", "bad", "open"]
@@ -73,7 +74,7 @@ def of_difference(two: Meeting) -> Verdict:
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
         tells = f"about {_round(more)} more games would show {goal:g} Elo"
         return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
-    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}, {percent(sureness(sample))} sure{_few_clause(two)}"
+    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}{_los_clause(two)}{_few_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
 
 
@@ -103,60 +104,19 @@ def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
 
 
 def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
-    """Return which of several bots is the strongest: the games must show it against each of the others."""
+    """Return which of several bots is the strongest: its games against each of the others must show it."""
     points = {label: sum(_halves_of(records, label)) for label in labels}
     played = {label: len(_halves_of(records, label)) for label in labels}
     leader, *others = sorted(
         labels, key=lambda label: (-points[label] / max(1, 2 * played[label]), labels.index(label))
     )
-    met = meetings(records, labels)
-    sure = {other: lead_sureness(records, met, leader, other) for other in others}
-    nearest = min(others, key=lambda other: sure[other])
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
-    if sure[nearest] >= CONFIDENCE:
-        return Verdict(f"{leader} is the strongest: {scored}, {percent(sure[nearest])} sure against {nearest}", "good")
-    behind = f"{nearest} has {halves(points[nearest] / 2)} of {played[nearest]}"
-    lead = f"{leader} leads with {scored}, {behind}"
-    if is_worth_saying(sure[nearest]):
-        lead += f"; {percent(sure[nearest])} sure that {leader} is stronger"
+    open_against = [other for other in others if verdict_of(meeting(records, leader, other).sample) != "stronger"]
+    if not open_against:
+        return Verdict(f"{leader} is the strongest: {scored}, stronger than {_and(others)}", "good")
+    behind = f"{others[0]} has {halves(points[others[0]] / 2)} of {played[others[0]]}"
+    lead = f"{leader} leads with {scored}, {behind}; not decided against {_and(open_against)}"
     return Verdict(f"not decided which is the strongest: {lead}", "open")
-
-
-def lead_sureness(records: Sequence[Record], met: Mapping[frozenset[str], Meeting], one: str, other: str) -> float:
-    """Return the confidence that one bot of a table is stronger than another, by all games of the two.
-
-    As in a match of two, it is the lower of two: an exact test's, and a normal approximation's, here of the difference
-    of their scores, in which the games between them count twice.
-
-    :param met: the games of any two bots of the table.
-    """
-    played = {label: len(_halves_of(records, label)) for label in (one, other)}
-    if not all(played.values()):
-        return 0.5
-    shares = {label: sum(_halves_of(records, label)) / (2 * played[label]) for label in (one, other)}
-    variance = 0.0
-    for pair, two in met.items():
-        own = [label for label in (one, other) if label in pair]
-        variance += _points_variance(two) * sum(1 / played[label] for label in own) ** 2
-    likelihood = NormalDist().cdf((shares[one] - shares[other]) / math.sqrt(variance))
-    return sureness_of_differences(point_differences(records, one, other), likelihood)
-
-
-def point_differences(records: Iterable[Record], one: str, other: str) -> list[int]:
-    """Return how much more one bot scored than another, in half-points: in each game between them, and in each pair of
-    games that they played against a third bot with the same colour, in order.
-    """
-    between: list[int] = []
-    against: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: {one: [], other: []})
-    for record in records:
-        if {record["white"], record["black"]} == {one, other}:
-            between.append(2 * half_points(record, one) - 2)
-            continue
-        for color, opposite in (("white", "black"), ("black", "white")):
-            if record[color] in (one, other):
-                against[record[opposite], color][record[color]].append(half_points(record, record[color]))
-    thirds = (zip(games[one], games[other], strict=False) for games in against.values())
-    return between + [mine - yours for pairs in thirds for mine, yours in pairs]
 
 
 def repeats(records: Iterable[Record]) -> int | None:
@@ -187,12 +147,6 @@ def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
     """Return clauses that say how many games a bot's fault decided, if any."""
     lost = {label: sum(faults(records, label).values()) for label in labels}
     return [f"{label} lost {count} of its games by faults" for label, count in lost.items() if count]
-
-
-def _points_variance(two: Meeting) -> float:
-    """Return the variance of the first bot's points from all games of the two."""
-    sample = two.sample
-    return cautious_variance(sample) * sample.size * sample.games_each**2 if sample.size else 0.0
 
 
 def _halves_of(records: Sequence[Record], label: str) -> list[int]:
@@ -227,6 +181,12 @@ def _elo_clause(two: Meeting) -> str:
     return "" if interval is None else f", {elo_text(two)}"
 
 
+def _los_clause(two: Meeting) -> str:
+    """Return the likelihood of superiority as a clause; empty where all games are alike."""
+    likelihood = likelihood_of_superiority(two.sample)
+    return "" if likelihood is None else f", LOS {percent(likelihood)}"
+
+
 def _few_clause(two: Meeting) -> str:
     """Return a warning where an interval by mean and variance is too narrow."""
     sample = two.sample
@@ -259,3 +219,109 @@ def _round(count: int) -> str:
 
 def _and(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --- The lines above ---------------------------------------------------------------------------------------------
+
+
+#: The most games of two bots that a cell of a crosstable shows one by one.
+MOST_IN_CELL = 8
+
+
+def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> str:
+    """Return the whole result."""
+    if not records:
+        return "no game was played\n"
+    lines: list[str] = []
+    if len(labels) > 2:
+        lines.append(drawn_table(match_table(records, labels), width=output_width()))
+    for two in meetings(records, labels).values():
+        lines += lines_of(two) if two.games.size else []
+    if sprt is not None:
+        lines.append(sprt_line(sprt, meeting(records, *labels).sample))
+    lines += ending_lines(records, labels)
+    lines += cost_lines(records)
+    lines.append(coloured(verdict(records, labels, sprt)))
+    return "\n".join(lines) + "\n"
+
+
+def coloured(found: Verdict) -> str:
+    """Return a verdict with terminal colours; ``click.echo`` removes them where there is no terminal."""
+    if os.environ.get("NO_COLOR"):
+        return found.text
+    return click.style(found.text, fg={"good": "green", "bad": "red", "open": None}[found.tone], bold=True)
+
+
+def match_table(records: Sequence[Record], labels: Sequence[str]) -> Table:
+    """Return the crosstable; where two bots have many games, its cells have their points."""
+    games = table_games(records)
+    met = meetings(records, labels)
+    if max((two.games.size for two in met.values()), default=0) <= MOST_IN_CELL:
+        return crosstable(labels, games)
+    rows = standings(labels, games)
+    columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1))]
+    cells = [[_between(met, row.name, other.name) for other in rows] for row in rows]
+    starts = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
+    return Table(columns, [start + between for start, between in zip(starts, cells, strict=True)])
+
+
+def _between(met: Mapping[frozenset[str], Meeting], one: str, other: str) -> str:
+    """Return one bot's points of all its games against another."""
+    if one == other:
+        return "×"
+    two = met[frozenset((one, other))]
+    won = two.games.counts[-1] if two.one == one else two.games.counts[0]
+    return f"{halves(won + two.games.counts[1] / 2)}/{two.games.size}" if two.games.size else ""
+
+
+def lines_of(two: Meeting) -> list[str]:
+    """Return lines about two bots' games."""
+    wins, draws, losses = two.wins_draws_losses
+    estimated = two.estimated
+    share = 100.0 * two.games.mean
+    lines = [f"{two.one} against {two.other}: won {wins}, drawn {draws}, lost {losses}; {share:.1f} %"]
+    elo, likelihood = elo_difference(estimated), likelihood_of_superiority(estimated)
+    if elo is None or likelihood is None:
+        lines.append("Elo: unknown, since all results are the same")
+    else:
+        interval = f"{elo.value:+z.1f} ({elo.low:+z.1f} to {elo.high:+z.1f})"
+        lines.append(f"Elo: {interval}, LOS: {percent(likelihood)}")
+    if two.pairs.size:
+        lines.append(f"Ptnml(0-2): {[*two.pairs.counts]}")
+    return lines
+
+
+def sprt_line(sprt: Sprt, sample: Sample) -> str:
+    """Return the state of a sequential test."""
+    name = "" if sprt.model == "logistic" else f"{sprt.model} "
+    verdict = sprt.verdict(sample) if sample.size else None
+    came = {None: "not decided", "H0": f"elo0={sprt.elo0:g} is accepted", "H1": f"elo1={sprt.elo1:g} is accepted"}
+    return (
+        f"LLR: {sprt.llr(sample):.2f} ({sprt.lower:.2f}, {sprt.upper:.2f}) "
+        f"[{name}elo0={sprt.elo0:g}, elo1={sprt.elo1:g}]: {came[verdict]}"
+    )
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return counts as text, the most frequent first: ``checkmate 12, time 1``."""
+    return ", ".join(f"{what} {count}" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def cost_lines(records: Sequence[Record]) -> list[str]:
+    """Return the time taken by the runner, the daemon and the machine: of the bots' time, and between their answers."""
+    costs = {
+        "overhead a move (charged by the clock, and not thought)": overhead(records),
+        "hand-over (from a bot's answer to its opponent's turn)": hand_over(records),
+    }
+    return [
+        f"{what}: median {1e3 * cost.median:z.1f} ms, worst {1e3 * cost.worst:z.1f} ms, of {cost.moves} moves"
+        for what, cost in costs.items()
+        if cost is not None
+    ]
+
+
+def ending_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
+    """Return lines about how the games ended, and whose fault it was."""
+    found: list[tuple[str, Mapping[str, Any]]] = [("games ended by", endings(records))]
+    found += [(f"{label} lost by", faults(records, label)) for label in labels]
+    return [f"{what}: {counted(counts)}" for what, counts in found if counts]

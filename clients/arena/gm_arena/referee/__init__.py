@@ -1,1 +1,1 @@
-"""``gmd referee codingame``: CodinGame's chess match between two commands, played through a daemon."""
+"""CodinGame's chess match: ``gmd match --referee codingame``. ``match`` plays it, ``record`` is what is kept of it."""

@@ -1,17 +1,15 @@
-"""``gmd referee``: play a match between two bots by the rules of CodinGame."""
+"""``gmd match --referee codingame``: CodinGame's chess match between two commands, played through a daemon."""
 
 from __future__ import annotations
 
 import logging
+import random
 import secrets
 import shlex
-import ssl
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,27 +18,26 @@ import trio
 from gm_client.blocking import BadReply, ConnectionLost, GmError
 from gm_client.trio_client import Client
 
-from ..address import server_options
 from ..bot import BotFailed
 from ..codingame import MAX_MOVES
-from ..memory import memory_for
-from ..process import BotProcess
+from ..command_line import read_tls
+from ..endings import result_words
+from ..match.openings import openings_for
+from ..match.settings import OPEN_PLAYERS
+from ..process import BotProcess, memory_for
 from ..report import log_to_standard_error
 from ..stopping import Stopped, unless_stopped
-from ..tls import read_tls
-from . import report
-from .contestant import Contestant, Limits
-from .game import NoVerdict, Rules
-from .match import play_match
-from .record import BotRecord, MatchRecord
-from .start import start_position
+from .match import Contestant, Limits, NoVerdict, Rules, milliseconds, play_match, start_position
+from .record import BotRecord, GameRecord, MatchRecord
 
 #: Exit statuses. In a shell ``&&`` tests whether both bots kept to the rules; the winner is in the record.
 PLAYED, FAILED, NO_VERDICT = 0, 1, 3
 
-#: Seeds are Java's ``long``, as on CodinGame.
-SEEDS = click.IntRange(-(2**63), 2**63 - 1)
-MILLISECONDS = click.FloatRange(0, 3_600_000, min_open=True)
+#: The options of ``gmd match`` that have a meaning here.
+USED = {
+    *("referee", "seed", "variant", "openings", "max_moves", "movetime", "margin", "max_memory", "json_out", "pgn_out"),
+    *("server", "tls", "ca", "data", "port", "games"),
+}
 
 
 class NotJudged(click.ClickException):
@@ -49,128 +46,55 @@ class NotJudged(click.ClickException):
     exit_code = NO_VERDICT
 
 
-@dataclass(frozen=True)
-class Where:
-    """The daemon that plays the games: an existing one, or one inside the referee.
+def judge(bots: Sequence[str], given: Mapping[str, Any], defaults: Mapping[str, Any]) -> int:
+    """Play a match between two commands by the rules of CodinGame's chess puzzle; return the exit status.
 
-    :ivar server: the address of the existing one, or several.
-    :ivar data: the data directory of the one inside.
+    It is 0 if both games were played, whoever won; 1 if a bot lost by failing; 3 if the match could not be decided; 128
+    and the number of a signal that ended it.
+
+    :param given: the options of ``gmd match``, by name; ``defaults`` are those of a command line without any.
+    :raises click.UsageError: the command line is wrong, or a bot cannot be started.
     """
-
-    server: str | None
-    tls: bool | ssl.SSLContext
-    data: str
-    port: int
-
-    @asynccontextmanager
-    async def client(self) -> AsyncIterator[tuple[Client, str]]:
-        """Connect; yield the connection and the address at which spectators can watch."""
-        if self.server is not None:
-            async with Client(self.server, tls=self.tls, client="gmd-referee") as client:
-                await client.open()
-                yield client, self.server
-            return
-        from gmd import Config, DataError, open_daemon  # a slow import, not needed with --server
-
-        try:
-            config = Config(port=self.port, data=self.data)
-            async with open_daemon(config) as daemon, Client(port=daemon.port, client="gmd-referee") as client:
-                yield client, f"127.0.0.1:{daemon.port}"
-        except DataError as error:
-            raise click.UsageError(f"--data: {error}") from None
-
-
-@click.group()
-def referee() -> None:
-    """\b
-    Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
-
-    Play matches by the rules of other sites.
-    """
-
-
-@referee.command(short_help="Play a match by the rules of CodinGame's chess puzzle.")
-@click.argument("bot1")
-@click.argument("bot2")
-@click.option(
-    "--seed",
-    type=SEEDS,
-    help="Seed of the start position, as on CodinGame; 0 is the classical position.  [default: random]",
-)
-@click.option("--fen", help="Start both games from this position, whatever the seed.")
-@click.option("--crazyhouse", is_flag=True, help="Play crazyhouse: the constant crazyHouse is 1.")
-@click.option(
-    "--max-moves",
-    type=click.IntRange(1, 6000),
-    default=MAX_MOVES,
-    show_default=True,
-    help="Draw a game after so many moves of each player.",
-)
-@click.option("--turn-ms", type=MILLISECONDS, default=50, show_default=True, help="Milliseconds for each answer.")
-@click.option(
-    "--first-turn-ms", type=MILLISECONDS, default=1000, show_default=True, help="Milliseconds for the configuration."
-)
-@click.option(
-    "--margin-ms",
-    type=click.FloatRange(0, 3_600_000),
-    default=0,
-    show_default=True,
-    help="Milliseconds added to both limits, for a machine that is busy with other work.",
-)
-@click.option(
-    "--max-memory",
-    type=click.IntRange(0),
-    metavar="MIB",
-    help="Memory limit of each process of a bot; 0 for no limit.  [default: half of the machine's, at least 1024]",
-)
-@click.option(
-    "--json-out", type=click.Path(dir_okay=False, path_type=Path), help="Write the record of the match to this file."
-)
-@click.option("--pgn-out", type=click.Path(dir_okay=False, path_type=Path), help="Write both games to this file.")
-@server_options("Play on this daemon.  [default: a daemon inside the command]", default=None)
-@click.option(
-    "--players",
-    type=(int, int),
-    default=(1, 2),
-    show_default=True,
-    help="The bots' player ids on the daemon; open ids.",
-)
-@click.option(
-    "--data", metavar="DIRECTORY", help="Without --server: keep the games in this data directory, as gmd serve does."
-)
-@click.option("--port", type=click.IntRange(0, 65535), help="Without --server: the port for watching the games.")
-def codingame(bot1: str, bot2: str, **given: Any) -> None:
-    """\b
-    Example: gmd referee codingame 'python3 new.py' 'python3 old.py'
-
-    Play a match between two commands, BOT1 and BOT2, by the rules of CodinGame's chess puzzle.
-
-    After a turn to configure they play two games from one Chess960 position, with colours swapped. A bot that is late,
-    ends, or answers with an illegal move loses the match.
-
-    The exit status is 0 if both games were played, whoever won; 1 if a bot lost by failing; 2 if the command line
-    was wrong; 3 if the match could not be decided.
-    """
-    if given["server"] is not None and (given["data"] or given["port"]) is not None:
-        raise click.UsageError(
-            "--data and --port configure the daemon inside this command, which --server replaces: give only one"
-        )
-    where = Where(given["server"], read_tls(given["tls"], given["ca"]), given["data"] or ":memory:", given["port"] or 0)
+    for name in sorted(given.keys() - USED):
+        if given[name] != defaults[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} has no meaning with --referee codingame: leave it out")
+    if len(bots) != 2 or given["games"] != defaults["games"]:
+        raise click.UsageError("--referee codingame: a match is two games of two bots")
+    if given["variant"] not in (None, "chess960", "crazyhouse"):
+        raise click.UsageError(f"--variant {given['variant']}: CodinGame's match is chess960 or crazyhouse")
     logging.getLogger("gmd").setLevel(logging.WARNING)
     log_to_standard_error()
-    commands = (_command(bot1), _command(bot2))
+    commands = [_command(bot) for bot in bots]
     seed = secrets.randbelow(2**31 - 1) + 1 if given["seed"] is None else given["seed"]
+    rules = _rules(seed, given)
     try:
-        outcome = trio.run(unless_stopped, partial(_play, commands, where, seed, given))
+        outcome = trio.run(unless_stopped, partial(_play, commands, rules, seed, given))
     except Stopped as stopped:
-        sys.exit(stopped.status)
+        return stopped.status
     except BotFailed as failure:
         raise click.UsageError(str(failure)) from None
     except (NoVerdict, GmError, ConnectionLost, BadReply, OSError) as error:
         raise NotJudged(str(error)) from None
     _write(outcome, given)
-    report.sums_up(outcome)
-    sys.exit(PLAYED if outcome.failure is None else FAILED)
+    sums_up(outcome)
+    return PLAYED if outcome.failure is None else FAILED
+
+
+def _rules(seed: int, given: Mapping[str, Any]) -> Rules:
+    """Return the rules of the match.
+
+    :raises OpeningsUnusable: the file of openings cannot be used.
+    """
+    start: int | str = start_position(seed)
+    crazyhouse = given["variant"] == "crazyhouse"
+    if given["openings"] is not None:
+        variant = given["variant"] or "chess960"
+        opening, *_ = openings_for(variant, given["openings"], plies=None, seed=seed, in_order=True, most=1)
+        if opening.fen is None or opening.moves:
+            raise click.UsageError(f"--openings: {given['openings']}: CodinGame's match begins with a position, a FEN")
+        start = opening.fen
+    limits = Limits(given["movetime"] or Limits.turn, Limits.first_turn, given["margin"] / 1000)
+    return Rules(start, crazyhouse, given["max_moves"] or MAX_MOVES, limits)
 
 
 def _command(text: str) -> list[str]:
@@ -184,7 +108,7 @@ def _command(text: str) -> list[str]:
     return words
 
 
-def _write(record: MatchRecord, given: dict[str, Any]) -> None:
+def _write(record: MatchRecord, given: Mapping[str, Any]) -> None:
     for path, text in ((given["json_out"], record.to_json), (given["pgn_out"], record.to_pgn)):
         if path is not None:
             try:
@@ -193,25 +117,42 @@ def _write(record: MatchRecord, given: dict[str, Any]) -> None:
                 raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
-async def _play(commands: tuple[list[str], list[str]], where: Where, seed: int, given: dict[str, Any]) -> MatchRecord:
-    turn, first, margin = (given[name] / 1000 for name in ("turn_ms", "first_turn_ms", "margin_ms"))
-    start = start_position(seed) if given["fen"] is None else given["fen"]
-    rules = Rules(start, given["crazyhouse"], given["max_moves"], Limits(turn, first, margin))
+async def _play(commands: Sequence[list[str]], rules: Rules, seed: int, given: Mapping[str, Any]) -> MatchRecord:
+    first = random.randrange(1, OPEN_PLAYERS) if given["server"] is not None else 1
     async with (
-        where.client() as (client, address),
+        _connected(given) as (client, address),
         _processes(commands, memory_for(given["max_memory"], games=1)) as processes,
     ):
-        report.starts(seed, start, address)
-        first_bot, second_bot = (
-            Contestant(number, player, process, BotRecord(shlex.join(command)))
-            for number, player, process, command in zip((1, 2), given["players"], processes, commands, strict=True)
+        click.echo(f"seed {seed}: start position {rules.start}; the games are on {address}")
+        one, other = (
+            Contestant(number, first + number - 1, process, BotRecord(shlex.join(command)))
+            for number, process, command in zip((1, 2), processes, commands, strict=True)
         )
-        with report.progress(rules.max_moves) as seen:
-            return await play_match(client.request, (first_bot, second_bot), rules, seed, seen)
+        with progress(rules.max_moves) as seen:
+            return await play_match(client.request, (one, other), rules, seed, seen)
 
 
 @asynccontextmanager
-async def _processes(commands: tuple[list[str], list[str]], max_memory: int | None) -> AsyncIterator[list[BotProcess]]:
+async def _connected(given: Mapping[str, Any]) -> AsyncIterator[tuple[Client, str]]:
+    """Connect to the server given, or to a daemon inside the referee; yield the client and the server's address."""
+    if given["server"] is not None:
+        tls = read_tls(given["tls"], given["ca"])
+        async with Client(given["server"], tls=tls, client="gmd-referee") as client:
+            await client.open()
+            yield client, given["server"]
+        return
+    from gmd import Config, DataError, open_daemon  # a slow import, not needed with --server
+
+    try:
+        config = Config(port=given["port"], data=given["data"] or ":memory:")
+        async with open_daemon(config) as daemon, Client(port=daemon.port, client="gmd-referee") as client:
+            yield client, f"127.0.0.1:{daemon.port}"
+    except DataError as error:
+        raise click.UsageError(f"data (--config): {error}") from None
+
+
+@asynccontextmanager
+async def _processes(commands: Sequence[list[str]], max_memory: int | None) -> AsyncIterator[list[BotProcess]]:
     """Run the bots' processes, and kill them at the end, as on CodinGame: few bots notice the end of their input.
 
     Exceptions of the block are raised as they are.
@@ -232,3 +173,74 @@ async def _processes(commands: tuple[list[str], list[str]], max_memory: int | No
             nursery.cancel_scope.cancel()
     if failure is not None:
         raise failure
+
+
+# --- What is printed ---------------------------------------------------------------------------------------------
+
+
+def points(half_points: int) -> str:
+    """Return a score as people write it."""
+    whole, half = divmod(half_points, 2)
+    return f"{whole or '' if half else whole}{'½' * half}"
+
+
+@contextmanager
+def progress(max_moves: int) -> Iterator[Callable[[GameRecord], None]]:
+    """Show a progress bar of the moves of both games, at most, on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda game: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[move]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("game 1", total=2 * max_moves, move="")
+
+        def show(game: GameRecord) -> None:
+            last = game.turns[-1].san if game.turns else None
+            move = f"move {len(game.turns) // 2 + 1} of {max_moves}{f', {last}' if last else ''}"
+            bar.update(task, completed=len(game.turns), description=f"game {game.number}", move=move)
+
+        yield show
+
+
+def sums_up(record: MatchRecord) -> None:
+    """Print a line for each game, and the result."""
+    for game in record.games:
+        click.echo(_game_line(game, record))
+    click.echo(_notes(record), nl=False)
+    click.echo(_verdict(record))
+
+
+def _game_line(game: GameRecord, record: MatchRecord) -> str:
+    moves = sum(turn.move is not None for turn in game.turns)
+    plies = f"{moves} {'ply' if moves == 1 else 'plies'}"
+    sides = f"White bot {game.white}, Black bot {game.black}"
+    return f"game {game.number} ({game.game_id}): {sides}, {result_words(game.result, game.termination)}, {plies}"
+
+
+def _notes(record: MatchRecord) -> str:
+    """Return notes for the bots' authors, a line each."""
+    lines = []
+    for number, bot in enumerate(record.bots, 1):
+        if bot.unknown_inputs:
+            lines.append(f"bot {number} asked for unknown inputs: {', '.join(map(repr, bot.unknown_inputs))}\n")
+        if bot.slowest_seconds is not None:
+            limit = record.limits["turn"] + record.limits["margin"]
+            late = "; the referee itself was late to look" if bot.slowest_seconds > limit else ""
+            slowest = f"{bot.slowest_seconds * 1000:.1f} ms of {milliseconds(limit)}"
+            lines.append(f"bot {number} needed {slowest} at most{late}\n")
+    return "".join(lines)
+
+
+def _verdict(record: MatchRecord) -> str:
+    failure, winner = record.failure, record.winner
+    if failure is not None:
+        where = f"game {failure.game}, ply {failure.ply}" if failure.game else "its configuration"
+        loser = record.bots[failure.bot - 1].command
+        return f"bot {winner} has won: bot {failure.bot} ({loser}) has failed in {where}: {failure.text}"
+    best, other = (points(score) for score in sorted(record.score, reverse=True))
+    if winner is None:
+        return f"drawn {best} : {other}"
+    return f"bot {winner} ({record.bots[winner - 1].command}) has won: {best} : {other}"

@@ -1,1 +1,4 @@
-"""``gmd replay``: steps through a recorded game in a terminal."""
+"""``gmd replay``: recorded games in a terminal, live games, and recorded games played back to a bot.
+
+``recorded`` reads games, ``frames`` is what is shown of them, ``follow`` shows live games; ``ask`` plays games back.
+"""

@@ -1,4 +1,4 @@
-"""``gmd replay``: step through a recorded game in a terminal."""
+"""``gmd replay``: step through a recorded game in a terminal, follow a live one, or play one back to a bot."""
 
 from __future__ import annotations
 
@@ -17,15 +17,24 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from gm_client.blocking import BadReply, ConnectionLost, GmError, connect
+from gm_client.blocking import (
+    PATIENCE_SECONDS,
+    VERSION,
+    BadReply,
+    ConnectionLost,
+    GmError,
+    HelloFields,
+    connect,
+)
 
-from ..address import server_options, unreachable
 from ..board_drawing import palette_of
-from ..tls import read_tls
-from .files import read_file, served_game
-from .frames import Frame, frames_of
-from .recorded import BadRecord, Recorded
-from .show import frame_text, header
+from ..command_line import POSITIVE, read_key, read_tls, server_arguments, server_options, unreachable
+from ..report import log_to_standard_error
+from .frames import Frame, frame_text, frames_of, header
+from .recorded import BadRecord, Recorded, read_file, served_game
+
+#: The variable that may hold the spectator key, to keep it out of the list of running programs.
+KEY_VARIABLE = "GM_SPECTATOR_KEY"
 
 #: Keys, as terminals send them, and the frames they step by; the ends of the game are very large steps.
 STEPS = {
@@ -48,13 +57,28 @@ class _NoGame(click.ClickException):
 
 
 @click.command()
-@click.argument("game", metavar="FILE|GAME_ID")
+@click.argument("game", metavar="[FILE|GAME_ID]", required=False)
 @click.option(
     "--game", "wanted", type=int, help="The game to take from a FILE with several: its id, or in PGN its number."
 )
+@click.option("--follow", is_flag=True, help="Follow the live game GAME_ID, or the newest one, to its end.")
+@click.option(
+    "--ask", metavar="BOT", help="Give a bot of blind chess what a player was shown, and compare its choices."
+)
+@click.option("--color", type=click.Choice(["white", "black"]), help="With --ask: the player.  [default: white]")
 @server_options("The daemon that has the game GAME_ID.")
 @click.option("--socket", "path", metavar="FILE", help="Use the operator's socket instead of the port.")
-def replay(game: str, wanted: int | None, **where: Any) -> None:
+@click.option(
+    "--spectator-key",
+    "key",
+    help=f"With --follow: the key for watching blind chess live, or @FILE.  [default: ${KEY_VARIABLE}, if set]",
+)
+@click.option(
+    "--patience",
+    type=POSITIVE,
+    help=f"With --follow: give up after so many seconds without the server.  [default: {PATIENCE_SECONDS:g}]",
+)
+def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, **given: Any) -> None:
     """\b
     Example: gmd replay game.pgn
 
@@ -64,13 +88,30 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
     GameHistory of reconchess. In blind chess every sense and every move is shown three times: as White knows the
     board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
 
-    A game of chess with an illegal move is shown up to it. The exit status is 0 if a whole game was shown, 1 if a part
-    of it was or no server was reached, and 2 if there is no such game or it cannot be read.
+    --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C and q leave. Blind
+    chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
+
+    --ask asks BOT, reconchess:FILE.py or reconchess:MODULE, in the turns of the player of --color, the last one
+    included. Whatever it chooses, it is shown the results of the recorded actions. Its clock is the recorded one, which
+    only gmd's JSON lines have; without it the bot has unlimited time.
+
+    The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
+    server was reached; 2 if there is no such game or it cannot be read.
     """
+    _check(game, follow, ask, given)
+    if follow:
+        _follow(None if game is None else int(game), given)
+        return
+    assert game is not None
     try:
-        recorded = find(game, wanted, where)
+        recorded = find(game, wanted, given)
     except BadRecord as error:
         raise _NoGame(str(error)) from None
+    if ask is not None:
+        from .ask import ask as play_back
+
+        log_to_standard_error()
+        sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
     frames = frames_of(recorded)
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(header(recorded), frames)
@@ -78,6 +119,42 @@ def replay(game: str, wanted: int | None, **where: Any) -> None:
         _list(header(recorded), frames)
     if recorded.bad_move:
         raise click.ClickException(f"{recorded.where}: {recorded.bad_move}; the game is shown up to it")
+
+
+def _check(game: str | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
+    if follow and ask is not None:
+        raise click.UsageError("--ask plays a recorded game back, and --follow shows a live one: give only one")
+    if follow and game is not None and not game.isdecimal():
+        raise click.UsageError(f"--follow: {game!r} is not the id of a game")
+    if not follow and game is None:
+        raise click.UsageError("give a FILE or a GAME_ID; --follow alone shows the newest live game")
+    if given["color"] is not None and ask is None:
+        raise click.UsageError("--color goes with --ask")
+    for option, name in (("--spectator-key", "key"), ("--patience", "patience")):
+        if given[name] is not None and not follow:
+            raise click.UsageError(f"{option} goes with --follow")
+
+
+def _follow(game: int | None, given: dict[str, Any]) -> None:
+    from .follow import newest, show
+
+    key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
+    hello: HelloFields = {"client": f"gmd-replay/{VERSION}", **({"spectator_key": key} if key else {})}
+    tls = read_tls(given["tls"], given["ca"])
+    where = server_arguments(given["server"], given["tls"], given["ca"], given["path"])
+    patience = given["patience"] or PATIENCE_SECONDS
+    try:
+        with (
+            suppress(KeyboardInterrupt),
+            connect(given["server"], path=given["path"], tls=tls, patience=patience, **hello) as client,
+        ):
+            last = show(client, newest(client, where) if game is None else game)
+            if last.is_blind:
+                click.echo(f"gmd replay {last.state['game_id']}{where} steps through it, with what each player knew.")
+    except ConnectionLost as error:
+        raise click.ClickException(unreachable(error)) from None
+    except (GmError, BadReply, OSError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:

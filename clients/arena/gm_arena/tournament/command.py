@@ -25,8 +25,7 @@ from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError
 
 if TYPE_CHECKING:
-    from .daemon import Daemon
-    from .director import Director, Watcher
+    from .director import Daemon, Director, Watcher
 
 #: The clock where none is given: with three minutes and two seconds a move, a bot that has gone soon loses on time.
 #: A variant with a default clock (blind chess) needs none.
@@ -141,8 +140,8 @@ def _how_to_go_on(path: Path, directory: Path) -> str:
 
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:
     """Play the tournament, or the rest of it; return the exit status."""
-    from .daemon import operator_of
-    from .display import shown
+    from .director import operator_of
+    from .results import shown
 
     async with operator_of(directory, given["patience"]) as daemon:
         if given["resume"]:
@@ -158,8 +157,8 @@ async def _run(directory: Path, path: Path, name: str, players: Sequence[str], g
 async def _play(record: Record, daemon: Daemon, watcher: Watcher, at_once: int) -> None:
     """Play to the end, and report it to the daemon, whose pages show it."""
     from ..contest import reporting
-    from .contest import ReportingWatcher, TournamentContest
     from .director import Director
+    from .results import ReportingWatcher, TournamentContest
 
     contest = TournamentContest(record)
     async with reporting(daemon.reports, contest.token, contest.report) as reporter:

@@ -1,14 +1,25 @@
-"""The results of a tournament: its table, and its games as PGN."""
+"""What is shown of a tournament: its table, its games as PGN, its progress, and its reports to the daemon."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from typing import NamedTuple
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from ..crosstable import BYE, PLAYED, Game, Table, crosstable, round_table
-from .daemon import Daemon, Lost
-from .plan import Key
+import click
+
+from gm_client.blocking import ContestGame, ContestPlayer, ContestReport
+
+from ..contest import MOST_GAMES, Reporter, plain
+from ..crosstable import BYE, PLAYED, Game, Table, crosstable, halves, round_table, standings, text_table
+from ..endings import ending_words
+from ..report import TIME_FORMAT
+from ..schedule import Pairing
+from .director import Daemon, Lost, Watcher
+from .plan import GameResult, Key, Round, total_games
 from .record import Record
 
 _TAG = re.compile(r'\[(?P<name>\w+) "(?P<value>(?:[^"\\]|\\.)*)"\]')
@@ -86,3 +97,202 @@ def retagged(pgn: str, tags: dict[str, str]) -> str:
 
 def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+# --- The progress ------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+#: Of more players only the first are shown during the tournament, and without their games against each other: a
+#: terminal has no room for more lines and columns. The final table has all.
+MOST_OPPONENTS = 16
+
+
+class Lines:
+    """Writes a line with its time to standard error for each event."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._names = [entrant.name for entrant in record.settings.players]
+        self._awaited: set[int] = set()
+
+    def begins(self, begun: Round) -> None:
+        bye = "" if begun.bye is None else f"; {self._names[begun.bye]} has a bye"
+        count = len(begun.pairings)
+        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}{bye}")
+
+    def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
+        self._say(f"{key} {self._both(pairing)}: game {game_id}")
+
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
+        reason = ending_words(outcome.reason, self._record.settings.terms["variant"])
+        done = f"{len(self._record.outcomes)} of {total_games(self._record.settings)}"
+        self._say(f"{key} {self._both(pairing)}: {outcome.result} {reason} ({done})")
+
+    def awaits(self, players: set[int]) -> None:
+        if players - self._awaited:
+            names = ", ".join(self._names[player] for player in sorted(players))
+            self._say(f"waiting for {names}, for {self._record.settings.absence:g} s (--absence)")
+        self._awaited = players
+
+    def _both(self, pairing: Pairing) -> str:
+        return " - ".join(self._names[player] for player in pairing)
+
+    def _say(self, text: str) -> None:
+        click.echo(f"{datetime.now(UTC):{TIME_FORMAT}} {text}", err=True)
+
+
+class Screen(Lines):
+    """Shows the current table and the number of games left."""
+
+    def __init__(self, record: Record, live: Live) -> None:
+        super().__init__(record)
+        self._live = live
+        self._latest = ""
+
+    def awaits(self, players: set[int]) -> None:
+        self._awaited = players
+        self._live.update(self.shown())
+
+    def _say(self, text: str) -> None:
+        self._latest = text
+        self._live.update(self.shown())
+
+    def shown(self) -> RenderableType:
+        """Return the contents of the screen."""
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        record, total = self._record, total_games(self._record.settings)
+        on = len(record.made.keys() - record.outcomes.keys())
+        awaited = ", ".join(self._names[player] for player in sorted(self._awaited))
+        counts = f"{len(record.outcomes)} of {total} games over, {on} in progress"
+        return Group(
+            self._table(),
+            Padding(ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60)),  # on a line of its own
+            Text(counts + (f"; waiting for {awaited}" if awaited else "")),
+            Text(self._latest, style="dim"),
+        )
+
+    def _table(self) -> RenderableType:
+        name, width = self._record.settings.name, self._live.console.width
+        if len(self._names) <= MOST_OPPONENTS:
+            return text_table(table_of(self._record), name, width)
+        rows = standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]
+        cells = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
+        title = f"{name}: the first {MOST_OPPONENTS} of {len(self._names)}"
+        return text_table(Table(["#", "Player", "Points", "Games"], cells), title, width)
+
+
+@contextmanager
+def shown(record: Record) -> Iterator[Lines]:
+    """Return the display for standard error."""
+    if not sys.stderr.isatty():
+        yield Lines(record)
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+        yield Screen(record, live)
+
+
+# --- Reports to the daemon ---------------------------------------------------------------------------------------
+
+
+#: The columns of a table in front of its cells: place, name, points, games.
+_BEFORE_CELLS = 4
+
+Status = Literal["running", "stopped", "over"]
+
+_FORMATS = {"round-robin": "Round robin", "gauntlet": "Gauntlet", "swiss": "Swiss tournament"}
+
+
+class TournamentContest:
+    """The present report of a tournament, made of its record.
+
+    :ivar status: whether it is played, was stopped, or is over.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.status: Status = "running"
+
+    @property
+    def token(self) -> str:
+        """The token of the reports: the same when the tournament is resumed."""
+        return f"tournament {self._record.settings.id}"
+
+    def report(self) -> ContestReport:
+        """Return the present report."""
+        record, settings = self._record, self._record.settings
+        table = table_of(record)
+        places = {row[1]: place for place, row in enumerate(table.rows)}
+        report: dict[str, Any] = {
+            "title": plain(settings.name),
+            "form": "tournament",
+            "variant": settings.terms.get("variant", "standard"),
+            "status": self.status,
+            "note": f"{_FORMATS[settings.format]} of {len(settings.players)} players{', ranked' * settings.ranked}.",
+            "planned": total_games(settings),
+            "games": len(record.outcomes),
+            "players": self._rows([row[_BEFORE_CELLS:] for row in table.rows]),
+            "columns": table.columns[_BEFORE_CELLS:],
+            "latest": self._latest(places),
+        }
+        return cast(ContestReport, report)
+
+    def _rows(self, cells: list[list[str]]) -> list[ContestPlayer]:
+        ids = {entrant.name: entrant.id for entrant in self._record.settings.players}
+        rows = standings([*ids], games_of(self._record), tiebreaks_of(self._record))
+        return [
+            {
+                "name": plain(row.name),
+                "player": ids[row.name],
+                "points": row.points,
+                "games": row.games,
+                "wins": row.wins,
+                "draws": row.draws,
+                "losses": row.losses,
+                "cells": own,
+            }
+            for row, own in zip(rows, cells, strict=True)
+        ]
+
+    def _latest(self, places: dict[str, int]) -> list[ContestGame]:
+        """Return the games that were made last, newest first."""
+        names = [entrant.name for entrant in self._record.settings.players]
+        games: list[ContestGame] = []
+        for key, game_id in sorted(self._record.made.items(), key=lambda each: -each[1])[:MOST_GAMES]:
+            white, black = self._record.rounds[key.round - 1].games[key]
+            game: ContestGame = {"game_id": game_id, "white": places[names[white]], "black": places[names[black]]}
+            if (outcome := self._record.outcomes.get(key)) is not None:
+                game["result"] = cast(Any, outcome.result)
+            games.append(game)
+        return games
+
+
+class ReportingWatcher:
+    """A receiver of progress reports that has them sent to the daemon, too."""
+
+    def __init__(self, watcher: Watcher, reporter: Reporter) -> None:
+        self._watcher, self._reporter = watcher, reporter
+
+    def begins(self, begun: Round) -> None:
+        self._watcher.begins(begun)  # the first round may be refused
+
+    def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
+        self._watcher.plays(key, pairing, game_id)
+        self._reporter.changed()
+
+    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
+        self._watcher.ends(key, pairing, outcome)
+        self._reporter.changed()
+
+    def awaits(self, players: set[int]) -> None:
+        self._watcher.awaits(players)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from chess import Color, Move, Square
 
+from gm_arena.bot import Bots
+from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
 from gm_arena.player_bot import PlayerBots
 from gm_bots.timed_player import TimedPlayer
 from gm_recon import Cell
 
+from .checkpoint_files import digest_of
 from .lockstep.judging import Judge
 from .player import Player, Settings
 from .time_rules import TURN_SECONDS
 from .warm_up import ready_judge
 
 if TYPE_CHECKING:
-    from .processes import Processes
+    from .measure.in_step import Own
 
 
 class Thinker(Protocol):
@@ -85,7 +87,7 @@ class ReconZeroPlayer(TimedPlayer):
         self._seat.leave()
 
 
-class ReconZeroBots(PlayerBots):
+class ReconZeroBots(PlayerBots, BotsInStep):
     """The factory of the bots.
 
     :param name: the bot's name, with its options.
@@ -104,13 +106,21 @@ class ReconZeroBots(PlayerBots):
         self.settings, self.seed, self.seconds = settings, seed, seconds
         self.checkpoint = checkpoint
         self._judge: Judge | None = None
-        self._processes: Processes | None = None
 
-    def in_processes(self, processes: Processes) -> Self:
-        """Return the same bots, thinking in processes of their own, so that several games use several processors."""
-        bots = copy.copy(self)
-        bots._processes, bots._make = processes, bots._new_player
-        return bots
+    @property
+    def identity(self) -> str:
+        """The hash of the network: a file keeps its name while a training goes on."""
+        return "" if self.checkpoint is None else digest_of(self.checkpoint)
+
+    def against(self, other: Bots, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
+        from .measure.in_step import against
+
+        return against(self._own(), other._own() if isinstance(other, ReconZeroBots) else None, spec)
+
+    def _own(self) -> Own:
+        from .measure.in_step import Own
+
+        return Own(self.name, self.judge, self.settings)
 
     def _new_player(self, rng: random.Random) -> ReconZeroPlayer:
         return ReconZeroPlayer(self.seat(), rng, self.seconds)
@@ -120,8 +130,6 @@ class ReconZeroBots(PlayerBots):
 
         :raises BotFailed: the checkpoint cannot be read.
         """
-        if self._processes is not None:
-            return self._processes.seat(self.checkpoint, self.settings)
         return Here(self.judge(), self.settings)
 
     def judge(self) -> Judge:

@@ -15,13 +15,17 @@ import click
 from click.core import ParameterSource
 
 from gm_arena.bot import BotUnusable
+from gm_arena.command_line import read_ray
 from gm_arena.extras import how_to_install
+from gm_arena.pool import LOCAL
 from gm_bots.expectation.settings import MAX_DEPTH
+
+from .measure.smoke import smoke
 
 if TYPE_CHECKING:
     from .pipeline import Training
     from .plan import Plan
-    from .workers import Workers
+    from .pool import Workers
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 #: The iterations of a training by default.
@@ -107,14 +111,17 @@ def train() -> None:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Games at the same time; from 2 on by Ray, with a processor each.",
+    help="Games at the same time, with a processor each; from 2 on in processes of their own.",
 )
 @click.option(
-    "--ray-address",
-    metavar="HOST:PORT",
-    help="Run the workers in the Ray cluster at this address, which includes this machine; auto: the local one.",
+    "--ray",
+    is_flag=False,
+    flag_value=LOCAL,
+    callback=read_ray,
+    metavar="[HOST:PORT|auto|local]",
+    help="Run the workers in a Ray cluster that includes this machine; local, or no value, starts one here.",
 )
-def recon_zero(out: Path, iterations: int | None, workers: int, ray_address: str | None, **settings: Any) -> None:
+def recon_zero(out: Path, iterations: int | None, workers: int, ray: str | None, **settings: Any) -> None:
     """\b
     Example: gmd train recon-zero --out runs/first --workers 2
 
@@ -126,8 +133,7 @@ def recon_zero(out: Path, iterations: int | None, workers: int, ray_address: str
     newest checkpoint: gmd connect recon-zero:checkpoint=DIR/latest.pt plays with it. DIR/run.json has the settings and
     versions, DIR/results.csv a row for each iteration; tensorboard --logdir DIR shows its curves.
     """
-    in_ray = workers > 1 or ray_address is not None
-    _need("numpy", "numba", "torch", "tensorboard", *(["ray"] if in_ray else []))
+    _need("numpy", "numba", "torch", "tensorboard", *(["ray"] if ray is not None else []))
     from .checkpoint import BadCheckpoint
     from .devices import device, remark_on
     from .pipeline import Training
@@ -145,7 +151,7 @@ def recon_zero(out: Path, iterations: int | None, workers: int, ray_address: str
     on, iterations = device(), iterations or asked.iterations
     if on == "cpu" and (slow := remark_on(asked.plan.precision)):
         click.echo(slow, err=True)
-    pool = _workers(workers, ray_address) if in_ray else None
+    pool = _workers(workers, ray) if workers > 1 or ray is not None else None
     try:
         training = Training(out, asked.plan, pool, on, files=asked.files)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
@@ -223,12 +229,12 @@ def _need(*libraries: str) -> None:
 
 
 def _run(training: Training, iterations: int, pool: Workers | None) -> None:
-    from .pool import NoWorkers
+    from gm_arena.pool import NoWorkers
 
     try:
         with ExitStack() as stack:
             if pool is not None:
-                with _status("Starting Ray"):
+                with _status("Starting the workers"):
                     stack.enter_context(pool)
             # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
@@ -240,10 +246,10 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
 
 
-def _workers(count: int, address: str | None) -> Workers:
-    from .workers import Workers
+def _workers(count: int, ray: str | None) -> Workers:
+    from .pool import Workers
 
-    return Workers(count, address, notice=lambda line: click.echo(line, err=True))
+    return Workers(count, ray, notice=lambda line: click.echo(line, err=True))
 
 
 def _iterate(training: Training, iterations: int) -> None:
@@ -366,3 +372,6 @@ def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, o
     except (BadHistory, BadCheckpoint, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(table_of(learnt))
+
+
+train.add_command(smoke)

@@ -1,17 +1,25 @@
-"""The places where games are played: one after the other in this process, or several at a time by workers
-(:mod:`.workers`)."""
+"""The places where games are played: one after the other in this process, or several at a time by the workers of a
+:mod:`gm_arena.pool`, which is the same games, whatever is lost meanwhile.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+from uuid import uuid4
 
+import numpy as np
 import torch
+
+from gm_arena.pool import open_pool, results
 
 from .lockstep.judging import Judge, Precision, count_material
 from .lockstep.network_judge import NetworkJudge
-from .network import Network
+from .network import Network, NetworkSettings
 
 T = TypeVar("T")
 
@@ -19,10 +27,6 @@ T = TypeVar("T")
 #: seed of its own, so that it is the same wherever and however often it is played. It is a ``functools.partial`` of a
 #: module's function, since it may be sent to another process.
 Game = Callable[[Judge], T]
-
-
-class NoWorkers(RuntimeError):
-    """There are no workers: Ray cannot be started or reached, its machines are gone, or workers die again and again."""
 
 
 class Pool(Protocol):
@@ -38,9 +42,9 @@ class Pool(Protocol):
         """Yield the result of each game, in the order of the games, whichever ends first.
 
         :param network: the network that plays all of them; None for :func:`~.lockstep.judging.count_material`.
-        :param done: called whenever a game is over.
+        :param done: called whenever a game is over, perhaps by another thread.
         :param precision: the numbers that it computes with: see :class:`~.lockstep.network_judge.NetworkJudge`.
-        :raises NoWorkers: there are no workers to play them.
+        :raises gm_arena.pool.NoWorkers: the workers are lost.
         """
         ...
 
@@ -61,6 +65,80 @@ class InProcess:
                 result = game(judge)
             yield result
             done()
+
+
+class Workers:
+    """Workers of a pool, for use in a ``with`` statement: processes of this machine, or of a Ray cluster."""
+
+    def __init__(
+        self, count: int, ray: str | None = None, *, notice: Callable[[str], None] = lambda line: None
+    ) -> None:
+        """Take the parameters of :func:`gm_arena.pool.open_pool`."""
+        self._open = partial(open_pool, count, ray, notice)
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start the workers.
+
+        :raises gm_arena.pool.NoWorkers: there is no cluster.
+        """
+        self._pool = self._opened.enter_context(self._open())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.close()
+
+    def play(
+        self,
+        games: Sequence[Game[T]],
+        network: Network | None,
+        done: Callable[[], None],
+        precision: Precision = "float32",
+    ) -> Iterator[T]:
+        weights = None if network is None else Weights.of(network, precision)
+        return results(self._pool, [partial(_play, weights, game) for game in games], done)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A network in the form sent to workers: without PyTorch's tensors.
+
+    :ivar version: tells it from others.
+    """
+
+    version: str
+    settings: NetworkSettings
+    arrays: dict[str, np.ndarray[Any, Any]]
+    precision: Precision
+
+    @classmethod
+    def of(cls, network: Network, precision: Precision) -> Weights:
+        arrays = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
+        return cls(uuid4().hex, network.settings, arrays, precision)
+
+    def judge(self) -> Judge:
+        """Return the network as an evaluator of positions, on the CPU."""
+        network = Network(self.settings)
+        # Ray's arrays are read-only, about which torch.from_numpy warns: torch.tensor copies them.
+        network.load_state_dict({name: torch.tensor(array) for name, array in self.arrays.items()})
+        return NetworkJudge(network, self.precision)
+
+
+#: In a worker, the evaluator of the network that it has played with last, by its version.
+_latest: dict[str, Judge] = {}
+
+
+def _play(weights: Weights | None, game: Game[T]) -> T:
+    """Play a game, in a worker."""
+    torch.set_num_threads(1)
+    if weights is None:
+        return game(count_material)
+    if weights.version not in _latest:
+        _latest.clear()
+        _latest[weights.version] = weights.judge()
+    return game(_latest[weights.version])
 
 
 @contextmanager

@@ -1,16 +1,14 @@
 """Results of trainings: as CSV, with the columns of the notebook that ``recon-zero`` began with, for programs that read
 its file; and as TensorBoard's events.
 
-``gmd train`` writes a row for each iteration, ``gmd evaluate`` one for each evaluation. The games counted are those
-against a random mover, as in the notebook; a cell is empty where a number is unknown.
+``gmd train`` writes a row for each iteration. The games counted are those against a random mover, as in the notebook; a
+cell is empty where a number is unknown.
 """
 
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -103,18 +101,6 @@ def scalars(done: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, (won, drawn, lost) in met.items():
         if won + drawn + lost:
             yield f"points/{name}", (won + drawn / 2) / (won + drawn + lost)
-
-
-def add(path: Path, row: Row) -> None:
-    """Append a row to a file, which is created if needed; two evaluations may do so at the same time.
-
-    :raises OSError: the file cannot be written.
-    """
-    with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(_text([row], header=not os.fstat(file.fileno()).st_size).encode())
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def read(path: Path) -> list[dict[str, str]]:

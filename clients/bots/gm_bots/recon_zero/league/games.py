@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gm_arena.endings import reason_words
 from gm_env.kernels.layout import DRAWS, NONE, OVER, TO_MOVE, TO_SENSE
 from gm_env.opponents import Ends, Opponent, answer
-from gm_recon import WinReason
+from gm_recon import History, WinReason
 
 from ..lockstep.games import Games, Side
 from ..lockstep.judging import Judge
@@ -102,6 +102,25 @@ def play_fixtures(
     try:
         games.play(ended)
         return games.met()
+    finally:
+        games.close()
+
+
+def play_to_the_end(
+    ours: Side,
+    fixtures: Sequence[Fixture],
+    sides: Mapping[str, Side],
+    programs: Mapping[str, Program],
+    max_plies: int,
+) -> list[tuple[History, str]]:
+    """Play games as :func:`play_fixtures` does; return each with how it ended, in words.
+
+    :raises BotUnusable: a program is not installed here.
+    """
+    games = _MixedGames(ours, fixtures, sides, programs, max_plies)
+    try:
+        games.play()
+        return games.histories()
     finally:
         games.close()
 
@@ -195,6 +214,20 @@ class _MixedGames(Games):
             outcome = 0.0 if winner == NONE else 1.0 if winner == fixture.color else -1.0
             samples = self.samples_of(game, fixture.color)
             found.append(Met(fixture.member, outcome, self._ending(game), self._last(game), samples))
+        return found
+
+    def histories(self) -> list[tuple[History, str]]:
+        """Return all games, each with how it ended: by the turn limit where it is too long."""
+        found = []
+        for game, fixture in enumerate(self._fixtures):
+            history, ending = self._batch.history(game), self._ending(game)
+            winner, reason = int(self._batch.winners[game]), int(self._batch.reasons[game])
+            history.winner, history.win_reason = None if winner == NONE else bool(winner), None
+            if game in self._given_up:
+                history.winner, history.win_reason = fixture.color, self._given_up[game]
+            elif reason or ending == TOO_LONG:
+                history.win_reason = WinReason(reason) if reason else WinReason.TURN_LIMIT
+            found.append((history, ending))
         return found
 
     def _last(self, game: int) -> bytes:

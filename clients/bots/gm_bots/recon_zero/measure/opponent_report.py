@@ -14,7 +14,7 @@ from chess import Color
 from rich.console import Console
 from rich.table import Table
 
-from gm_arena.replay.files import blind_games
+from gm_arena.replay.recorded import blind_games
 from gm_recon import History
 from gm_recon.reading import BadHistory
 

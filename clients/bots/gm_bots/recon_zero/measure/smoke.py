@@ -1,4 +1,4 @@
-"""``gmd evaluate --smoke``: checks that a bot works at all, before hours are spent on it.
+"""``gmd train check``: checks that a bot works at all, before hours are spent on it.
 
 The checks are the notebook's ``run_all_checks`` and ``smoke_test_vs_random``: the belief is a distribution on each
 square, a sense and a move are among those offered, and whole reconchess games come to an end. They do not measure the
@@ -11,22 +11,29 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import chess
+import click
 import numpy as np
 
 from gm_arena.bot import BotUnusable
-from gm_arena.match.text import counted
+from gm_arena.command_line import read_options
+from gm_arena.extras import how_to_install
+from gm_arena.match.verdict import counted
 
-from .table import WIDTH
+from .. import entry
 
 if TYPE_CHECKING:
     from ..reconchess_player import ReconZero
+
+#: Columns of the table in characters, where its width is not a terminal's.
+WIDTH = 140
 
 #: How far a square's probabilities may be from a sum of 1; the notebook's.
 TOLERANCE = 1e-4
@@ -54,13 +61,38 @@ class Check:
     says: str
 
 
-def smoke(options: Mapping[str, str], games: int, max_moves: int | None, seed: int) -> int:
+@click.command("check", short_help="Check that recon-zero works at all.")
+@click.argument("checkpoint", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Set an option of recon-zero.")
+@click.option("--games", type=click.IntRange(1), default=2, show_default=True, help="Games against RandomBot.")
+@click.option("--max-moves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of RandomBot's choices.")
+def smoke(checkpoint: Path | None, options: tuple[str, ...], games: int, max_moves: int | None, seed: int) -> None:
+    """\b
+    Example: gmd train check runs/first/latest.pt
+
+    Check that recon-zero works with a CHECKPOINT, by default the network that comes with gmd.
+
+    Its belief must be valid, its senses and moves legal, and some games against reconchess's RandomBot must come to an
+    end. The exit status is 1 if a check fails.
+    """
+    try:
+        status = _smoke(checkpoint, read_options(options), games, max_moves, seed)
+    except BotUnusable as error:
+        raise click.UsageError(str(error)) from None
+    sys.exit(status)
+
+
+def _smoke(checkpoint: Path | None, options: dict[str, str], games: int, max_moves: int | None, seed: int) -> int:
     """Check the bot with these options, and print a table; return the exit status.
 
-    :raises BotUnusable: reconchess is not installed.
+    :raises BotUnusable: an option is wrong, or a library is not installed.
     """
+    if checkpoint is not None:
+        options["checkpoint"] = str(checkpoint)
+    entry.make(**options)  # checked first: the code below imports the libraries
     if find_spec("reconchess") is None:
-        raise BotUnusable("--smoke needs the package reconchess, which is missing: pip install reconchess==1.6.9")
+        raise BotUnusable(f"the checks need the package reconchess: {how_to_install('reconchess')}")
     from ..reconchess_player import VARIABLE, ReconZero
 
     os.environ.pop(VARIABLE, None)  # only the command's options count

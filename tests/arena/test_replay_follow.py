@@ -1,4 +1,4 @@
-"""``gmd watch`` follows games of a real daemon, as the daemon's spectator settings allow."""
+"""``gmd replay --follow`` follows games of a real daemon, as the daemon's spectator settings allow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HIDDEN = "The moves of this game of blind chess are hidden until it is over; the
 
 
 class Watching:
-    """A running ``gmd watch`` whose output is a pipe."""
+    """A running ``gmd replay --follow`` whose output is a pipe."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -42,7 +42,7 @@ class Watching:
 @contextmanager
 def watching(port: int, *arguments: object, env: dict[str, str] | None = None) -> Iterator[Watching]:
     where = ["--server", f"127.0.0.1:{port}"]
-    command = [sys.executable, "-m", "gmd", "watch", *where, *map(str, arguments)]
+    command = [sys.executable, "-m", "gmd", "replay", "--follow", *where, *map(str, arguments)]
     pipe = subprocess.PIPE
     environ = {**environment(env), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environ) as process:
@@ -54,7 +54,7 @@ def watching(port: int, *arguments: object, env: dict[str, str] | None = None) -
 
 def watched(port: int, game_id: int, *arguments: str) -> list[str]:
     """Return the lines of a finished game, as the command writes them in this process."""
-    done = gmd("watch", "--server", f"127.0.0.1:{port}", game_id, *arguments)
+    done = gmd("replay", "--follow", "--server", f"127.0.0.1:{port}", game_id, *arguments)
     assert done.status == 0, done.err
     return done.out.splitlines()
 
@@ -97,9 +97,9 @@ def test_game_begun_by_black_is_numbered_correctly_and_has_its_clocks(daemon_pro
 
 
 @pytest.mark.slow
-def test_watch_without_an_id_follows_the_newest_live_game_and_names_its_players() -> None:
+def test_following_without_an_id_shows_the_newest_live_game_and_names_its_players() -> None:
     with background_daemon(Config(port=0, data=":memory:")) as daemon, connect(port=daemon.port) as client:
-        none = gmd("watch", "--server", f"127.0.0.1:{daemon.port}")
+        none = gmd("replay", "--follow", "--server", f"127.0.0.1:{daemon.port}")
         replay = f"gmd replay GAME --server 127.0.0.1:{daemon.port}"
         assert (none.status, none.out) == (1, "")
         assert none.err.endswith(f"Error: the server has no live game; {replay} shows a finished one\n")
@@ -164,14 +164,14 @@ def test_spectator_must_show_the_key_when_there_is_one(tmp_path: Path) -> None:
         for arguments, env in (((f"--spectator-key=@{tmp_path / 'key'}",), {}), ((), {"GM_SPECTATOR_KEY": "sesame"})):
             with watching(daemon.port, game_id, *arguments, env=env) as spectator:
                 assert spectator.lines(3) == [f"game {game_id}: ada – ada", "in progress, blind chess", "1. e4"]
-        wrong = gmd("watch", "--server", f"127.0.0.1:{daemon.port}", game_id, "--spectator-key", "wrong")
+        wrong = gmd("replay", "--follow", "--server", f"127.0.0.1:{daemon.port}", game_id, "--spectator-key", "wrong")
         assert (wrong.status, wrong.out) == (1, "")
         words = "Error: spectator_key: the key is wrong, or this server has none; ask the operator for it\n"
         assert wrong.err.endswith(words)
 
 
 @pytest.mark.slow
-def test_watch_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
+def test_following_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
     with reserved_port() as port:
         settings = ("--data", str(tmp_path), "--port", str(port))
         with served(*settings) as daemon:
@@ -201,7 +201,7 @@ def test_last_line_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
             assert done.out.startswith(f"game {game_id}: 1 – 2\n1-0 resignation, blind chess")
 
 
-@pytest.mark.parametrize("command", [["watch"], ["watch", "3"], ["replay", "3"]])
+@pytest.mark.parametrize("command", [["replay", "--follow"], ["replay", "--follow", "3"], ["replay", "3"]])
 def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]) -> None:
     done = gmd(*command, "--server", "127.0.0.1:1")
     assert (done.status, done.out) == (1, "")
@@ -210,7 +210,7 @@ def test_unreachable_server_is_reported_with_how_to_start_one(command: list[str]
 
 
 def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: Path) -> None:
-    where = ("watch", "--server", f"127.0.0.1:{daemon_process.port}")
+    where = ("replay", "--follow", "--server", f"127.0.0.1:{daemon_process.port}")
     assert gmd(*where, 10**6) == (1, "", f"Error: game_id: there is no game {10**6}\n")
     done = gmd(*where, "--spectator-key", f"@{tmp_path / 'none'}")
     words = f"Error: --spectator-key: {tmp_path / 'none'}: No such file or directory"
@@ -221,7 +221,7 @@ def test_missing_game_or_key_file_is_reported(daemon_process: Served, tmp_path: 
 
 
 def on_terminal(daemon: Served, game_id: int, columns: int = 80) -> Terminal:
-    return Terminal("watch", str(game_id), "--server", f"127.0.0.1:{daemon.port}", COLUMNS=str(columns))
+    return Terminal("replay", "--follow", str(game_id), "--server", f"127.0.0.1:{daemon.port}", COLUMNS=str(columns))
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""``gmd playback`` gives a bot what the player of a recorded game saw, and compares the bot's choices."""
+"""``gmd replay --ask`` gives a bot what the player of a recorded game saw, and compares the bot's choices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 from reconchess import LocalGame, play_local_game
 
-from gm_arena.playback.command import playback
-from gm_arena.playback.observed import turns_of
-from gm_arena.playback.play import Choice, play_back
-from gm_arena.replay.files import history_game, read_file
+from gm_arena.replay.ask import Choice, play_back, turns_of
+from gm_arena.replay.command import replay
+from gm_arena.replay.recorded import history_game, read_file
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS
 from tests.arena.recordings import blind_line, history, open_line
@@ -54,21 +53,21 @@ def local_game(fen: str, turns: int) -> str:
     return json.dumps(history, cls=recorder.GameHistoryEncoder)
 
 
-async def choices(text: str, bot: str, color: str) -> list[Choice]:
+def choices(text: str, bot: str, color: str) -> list[Choice]:
     """Return the choices of a bot of these tests in a GameHistory."""
     seen: list[Choice] = []
-    await play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
+    play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
     return seen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fen", FENS)
-async def test_bot_gets_the_same_calls_as_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
+def test_bot_gets_the_same_calls_as_in_the_game(fen: str, record: Callable[[], Calls]) -> None:
     """Call by call they are LocalGame's, in its own turns alone, from the same start, to the last."""
     text = local_game(fen, 15 + chess.Board(fen).fullmove_number)
     expected = record()
     for color in ("white", "black"):
-        seen = await choices(text, "recorder.py", color)
+        seen = choices(text, "recorder.py", color)
         assert record() == {color: expected[color]}
         turns = sum(call[0] == "opponent" for call in expected[color])
         assert [(choice.what, choice.same, choice.compares) for choice in seen] == [
@@ -90,10 +89,10 @@ def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
+def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
-    await play_back(read_file(path), str(BOTS / "recorder.py"), False, lambda choice: None)
+    play_back(read_file(path), str(BOTS / "recorder.py"), False, lambda choice: None)
     shown = [float(call[-1][1]) for call in record()["black"] if call[0] in ("sense", "move")]
     assert shown == [60.0, 59.5, 61.25, 61.125]
 
@@ -118,13 +117,13 @@ def recorded(text: str, tmp_path: Path) -> str:
 def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as a shell does, with the parrot."""
     bot = f"reconchess:{BOTS / 'parrot.py'}"
-    command = [sys.executable, "-m", "gmd", "playback", recorded(text, tmp_path), bot, color]
+    command = [sys.executable, "-m", "gmd", "replay", recorded(text, tmp_path), "--ask", bot, "--color", color]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment())
 
 
 def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
     """Run the same in this process, for White."""
-    return CliRunner().invoke(playback, [recorded(text, tmp_path), f"reconchess:{BOTS / bot}", "white"])
+    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", f"reconchess:{BOTS / bot}"])
 
 
 @pytest.mark.slow
@@ -132,8 +131,7 @@ def test_same_choices_give_status_0(parrot: Callable[..., None], tmp_path: Path)
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
     done = run(history(*PLAYED), "white", tmp_path)
     assert (done.returncode, done.stdout) == (0, "3 turns, chosen as recorded: senses 3 of 3, moves 3 of 3\n")
-    said = [line.partition("parrot.py: ")[2] for line in done.stderr.splitlines()]
-    assert said == ["begins True Bob", "ends True WinReason.RESIGN"]
+    assert done.stderr.splitlines() == ["begins True Bob", "ends True WinReason.RESIGN"]
 
 
 @pytest.mark.slow
@@ -164,22 +162,22 @@ def test_traceback_of_a_failing_bot_is_shown(parrot: Callable[..., None], tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("last", "unrecorded"), [("e4", ("move", "a7a6")), (None, ("sense", "e4"))])
-async def test_unfinished_turn_is_played_as_far_as_it_went(
+def test_unfinished_turn_is_played_as_far_as_it_went(
     last: str | None, unrecorded: tuple[str, str], parrot: Callable[..., None]
 ) -> None:
     """The recorded bot failed and its game was given up: the new bot must choose what that did not."""
     parrot([chess.D2, "d7d5"], [chess.D5, "d8d5"], [chess.E4, "a7a6"])
-    *same, seen = await choices(history(*PLAYED, last=last), "parrot.py", "black")
+    *same, seen = choices(history(*PLAYED, last=last), "parrot.py", "black")
     assert [(choice.chosen, choice.same) for choice in same] == [(text, True) for text in
             ("d2", "d7d5", "d5", "d8d5", "e4")[: 5 if last else 4]]  # fmt: skip
     assert (seen.what, seen.chosen, seen.compares) == (*unrecorded, False)
 
 
 @pytest.mark.slow
-async def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
+def test_promotion_to_a_queen_need_not_be_named(parrot: Callable[..., None]) -> None:
     parrot([None, "b7b8"])
     fen = "k7/1P6/8/8/8/8/8/K7 w - - 0 1"
-    seen = await choices(history((None, "b7b8q"), fen=fen), "parrot.py", "white")
+    seen = choices(history((None, "b7b8q"), fen=fen), "parrot.py", "white")
     assert [choice.same for choice in seen] == [True, True]
 
 

@@ -1,4 +1,4 @@
-"""The dialogue of a game: it draws, asks and acts."""
+"""The game in the terminal: it draws, asks and acts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import signal
 from collections.abc import Callable
 
 import chess
-from rich.console import Console
+from chess import SquareSet
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from gm_arena.board_drawing import palette_of
+from gm_arena.board_drawing import BESIDE, Palette, Picture, board_lines, moves_table, palette_of, piece_text
 
 from .game import Game
 from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read, read_color
-from .view import draw
+
+#: Full moves shown of a long game: as many as there are ranks; and fewer where they go below the board.
+_MOVES_SHOWN, _MOVES_BELOW = 8, 3
 
 
 class Quit(Exception):
@@ -146,3 +151,47 @@ class TerminalGame:
             agreed = self._game.offer_draw()
         if not agreed:
             self._notes.append("The engine plays on.")
+
+
+def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | None = None) -> RenderableType:
+    """Draw a game.
+
+    :param width: columns of the terminal.
+    :param flipped: whether the player's own side is at the top.
+    :param palette: the colours of the terminal; None for letters.
+    """
+    bottom = game.color != flipped
+    board = Text("\n").join(board_lines(_picture(game.board), palette, bottom=bottom))
+    lines = [_taken(game, not bottom, palette), _status(game)]
+    if width < BESIDE:
+        return Group(_taken(game, bottom, palette), board, _moves(game, _MOVES_BELOW), *lines)
+    sheet = Table.grid(padding=(0, 3))
+    sheet.add_row(board, _moves(game, _MOVES_SHOWN))
+    return Group(_taken(game, bottom, palette), sheet, *lines)
+
+
+def _picture(board: chess.Board) -> Picture:
+    last = board.peek() if board.move_stack else None
+    marked = SquareSet() if last is None else SquareSet([last.from_square, last.to_square])
+    king = board.king(board.turn) if board.is_check() else None
+    return Picture(board.piece_map(), marked, SquareSet() if king is None else SquareSet([king]))
+
+
+def _moves(game: Game, most: int) -> Table:
+    """Return the last moves, White's and Black's side by side."""
+    root = game.board.root()
+    return moves_table(game.sans(), root.fullmove_number, most, turn=root.turn)
+
+
+def _taken(game: Game, color: chess.Color, palette: Palette | None) -> Text:
+    """Return the pieces that a side has lost."""
+    return Text("  " + " ".join(piece_text(piece, palette) for piece in game.taken(color)))
+
+
+def _status(game: Game) -> Text:
+    if game.result is not None:
+        score, reason = game.result
+        verdict = {"1-0": "White wins", "0-1": "Black wins"}.get(score, "Draw")
+        return Text(f"{verdict}: {score}, {reason}", "bold")
+    side = "White" if game.board.turn else "Black"
+    return Text(f"{side} to move{', in check' if game.board.is_check() else ''}", "bold")

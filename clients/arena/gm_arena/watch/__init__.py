@@ -1,1 +1,0 @@
-"""``gmd watch``: follows a live game in the terminal as a spectator."""
