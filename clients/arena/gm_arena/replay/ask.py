@@ -1,12 +1,11 @@
 """A recorded game of blind chess played back to a bot, whose choices are compared: ``gmd replay --ask BOT``.
 
-reconchess's ``play_turn`` calls the bot, as in a game, with a ``Game`` that answers from the record. What the bot
-prints goes to standard error.
+``gm_recon.player.play_turn`` calls the bot, as in a game, with one that answers from the record. What the bot prints
+goes to standard error.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -14,7 +13,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Literal
 
 import chess
@@ -23,10 +21,10 @@ from chess import Color, Move, Piece, Square
 from rich.console import Console
 from rich.progress import Progress
 
-from gm_recon import Cell, History, ReconBoard, WinReason
+from gm_recon import Cell, History, Player, ReconBoard, WinReason
+from gm_recon.player import play_turn, tell_end
 
 from ..bot import BotFailed
-from ..extras import how_to_install
 from .recorded import Recorded
 
 #: How far a turn went: to its end; to its sense, without a move; or only to its beginning.
@@ -38,10 +36,8 @@ def ask(recorded: Recorded, bot: str, color: Color) -> bool:
 
     :param bot: ``reconchess:FILE.py`` or ``reconchess:MODULE``.
     :param color: the colour of the player whose place it takes.
-    :raises click.UsageError: the package reconchess is missing, or the game is not one of blind chess.
+    :raises click.UsageError: the game is not one of blind chess.
     """
-    if find_spec("reconchess") is None:
-        raise click.UsageError(f"bots of blind chess need the package reconchess: {how_to_install('reconchess')}")
     if recorded.history is None:
         raise click.UsageError(f"{recorded.where} is not a game of blind chess")
     report = _Report()
@@ -132,8 +128,6 @@ def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], No
     :param see: called with every choice as the bot makes it.
     :raises BotFailed: the bot is missing, raises an exception, or exits.
     """
-    from reconchess import GameHistoryDecoder, play_turn
-
     assert game.history is not None
     out = sys.stdout
     try:
@@ -142,10 +136,10 @@ def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], No
             board, opponent = ReconBoard(game.history.start_fen).as_chess(), game.black if color else game.white
             player.handle_game_start(color, board, opponent)
             for turn in turns_of(game, color):
+                recorded = _RecordedGame(turn, see, out)
                 with suppress(_NothingMore):
-                    play_turn(_recorded_game()(turn, see, out), player, end_turn_last=True)
-            history = json.loads(game.history.to_json(game.white, game.black), cls=GameHistoryDecoder)
-            player.handle_game_end(history._winner_color, history._win_reason, history)
+                    play_turn(recorded, player, recorded.seconds_left)
+            tell_end(player, game.history, game.white, game.black)
     except (BotFailed, KeyboardInterrupt):
         raise
     except BaseException as error:  # a bot may also exit
@@ -153,20 +147,18 @@ def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], No
         raise BotFailed(f"{bot} raised {type(error).__name__}: {error}", text) from None
 
 
-def _loaded(bot: str) -> Any:
+def _loaded(bot: str) -> Player:
     """Return a new bot.
 
     :raises BotFailed: there is none of this name.
     """
-    from reconchess import load_player
-
-    from ..reconchess_host import what_is_missing
+    from ..reconchess_host import load, what_is_missing
     from ..stockfish import say_where
 
     sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
     say_where()
     try:
-        return load_player(bot)[1]()
+        return load(bot)[1]()
     except ModuleNotFoundError as error:
         if (missing := what_is_missing(bot, error)) is None:
             raise
@@ -177,53 +169,45 @@ class _NothingMore(Exception):
     """The record ends here."""
 
 
-def _recorded_game() -> Any:
-    """Return the class of games from records, which is one of reconchess's."""
-    from reconchess import Game
+class _RecordedGame:
+    """One turn of a recorded game, for ``play_turn``: whatever the bot does, the recorded actions take effect."""
 
-    class RecordedGame(Game):  # type: ignore[misc]
-        """One turn of a recorded game, for ``play_turn``: whatever the bot does, the recorded actions take effect."""
+    def __init__(self, turn: Observed, see: Callable[[Choice], None], out: Any) -> None:
+        self._turn, self._sensed = turn, False
+        self._see, self._out = see, out
 
-        def __init__(self, turn: Observed, see: Callable[[Choice], None], out: Any) -> None:
-            self._turn, self._sensed = turn, False
-            self._see, self._out = see, out
+    def _show(self, choice: Choice) -> None:
+        with redirect_stdout(self._out):
+            self._see(choice)
 
-        def _show(self, choice: Choice) -> None:
-            with redirect_stdout(self._out):
-                self._see(choice)
+    def seconds_left(self) -> float:
+        return math.inf if self._turn.seconds is None else self._turn.seconds[self._sensed]
 
-        def get_seconds_left(self) -> float:
-            return math.inf if self._turn.seconds is None else self._turn.seconds[self._sensed]
+    def sense_actions(self) -> list[Square]:
+        return list(chess.SQUARES)
 
-        def sense_actions(self) -> list[Square]:
-            return list(chess.SQUARES)
+    def move_actions(self) -> list[Move]:
+        return list(self._turn.move_actions)
 
-        def move_actions(self) -> list[Move]:
-            return list(self._turn.move_actions)
+    @property
+    def opponent_capture(self) -> Square | None:
+        return self._turn.captured_on
 
-        def opponent_move_results(self) -> Square | None:
-            return self._turn.captured_on
+    def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
+        self._show(_sensed(self._turn, square))
+        if self._turn.extent == "begun":
+            raise _NothingMore
+        self._sensed = True
+        return list(self._turn.sense_result)
 
-        def sense(self, square: Any) -> list[tuple[Square, Piece | None]]:
-            self._show(_sensed(self._turn, square))
-            if self._turn.extent == "begun":
-                raise _NothingMore
-            self._sensed = True
-            return list(self._turn.sense_result)
-
-        def move(self, requested_move: Any) -> tuple[Move | None, Move | None, Square | None]:
-            turn, requested = self._turn, self._turn.requested
-            self._show(_moved(turn, requested_move))
-            if turn.extent == "sensed":
-                raise _NothingMore
-            if requested_move == requested:
-                requested = requested_move  # the bot's own object, as in a game
-            return requested, turn.taken, turn.capture_square
-
-        def end_turn(self) -> None:
-            """Do nothing: the move has ended the turn."""
-
-    return RecordedGame
+    def move(self, requested_move: Any) -> tuple[Move | None, Move | None, Square | None]:
+        turn, requested = self._turn, self._turn.requested
+        self._show(_moved(turn, requested_move))
+        if turn.extent == "sensed":
+            raise _NothingMore
+        if requested_move == requested:
+            requested = requested_move  # the bot's own object, as in a game
+        return requested, turn.taken, turn.capture_square
 
 
 def _sensed(turn: Observed, square: Any) -> Choice:
