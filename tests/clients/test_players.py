@@ -180,6 +180,48 @@ def test_player_that_fails_has_resigned(daemon_process: Served) -> None:
         assert game.state["termination"] == "resignation_white"
 
 
+@pytest.mark.parametrize("method", ["handle_game_start", "handle_opponent_move_result", "handle_move_result"])
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, KeyboardInterrupt])
+def test_player_that_raises_anything_anywhere_has_resigned(
+    daemon_process: Served, method: str, error: type[BaseException]
+) -> None:
+    class Failing(Noting):
+        pass
+
+    def fail(*_: object) -> None:
+        raise error
+
+    setattr(Failing, method, fail)
+    with connect(port=daemon_process.port, player=ONE) as client:
+        game = client.game(client.new_game(ONE, OTHER, variant="rbc")["game_id"])
+        with pytest.raises(error):
+            run(Failing(), game.game_id, port=daemon_process.port, player=ONE)
+        assert game.state["termination"] == "resignation_white"
+
+
+def test_next_game_is_one_that_can_be_played_from_its_beginning(daemon_process: Served) -> None:
+    port, player, other = daemon_process.port, 79_003, 79_007
+    with connect(port=port, player=player) as client:
+        client.new_game(player, other)  # chess
+        begun = client.new_game(player, player, variant="rbc")["game_id"]
+        client.sense(begun, None, seat="white")
+        client.move(begun, None, seat="white")
+        client.new_game(player, other, variant="rbc", max_turns=1)
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, Noting(), port=port, player=player)
+        assert run(Noting(), port=port, player=other, color="black") == end.result(60)
+
+
+def test_colour_of_a_game_with_both_seats_open_may_be_chosen(daemon_process: Served) -> None:
+    port = daemon_process.port
+    with connect(port=port, player=79_004) as client:
+        game_id = client.new_game(None, None, variant="rbc", max_turns=1)["game_id"]  # type: ignore[typeddict-item]
+    with ThreadPoolExecutor() as threads:
+        black = threads.submit(run, Noting(), game_id, port=port, player=79_005, color="black")
+        white = threads.submit(run, Noting(), game_id, port=port, player=79_006, color="white")
+        assert black.result(60) == white.result(60)
+
+
 def test_game_that_a_player_cannot_play_from_its_beginning_is_refused(daemon_process: Served) -> None:
     port = daemon_process.port
     with connect(port=port, player=ONE) as client:

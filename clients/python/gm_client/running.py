@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Unpack
 
@@ -18,7 +18,16 @@ import gm_recon
 from gm_recon import History, Player, read_json
 from gm_recon.player import check_players, checked_move, checked_sense, play_turn, tell_end
 
-from .blocking import DEFAULT_PORT, PATIENCE_SECONDS, Color, GameState, GmError, HelloFields, PlayerNames
+from .blocking import (
+    DEFAULT_PORT,
+    PATIENCE_SECONDS,
+    Color,
+    ConnectionLost,
+    GameState,
+    GmError,
+    HelloFields,
+    PlayerNames,
+)
 from .chess_client import Client, Turn, connect
 from .chess_turns import read_move, read_square
 
@@ -51,12 +60,12 @@ def run(
         run(MyBot(), opponent="random", player=1)
 
     All of the player's methods are called in this thread, as by :func:`gm_recon.play_local`. The connection is repaired
-    as :func:`gm_client.connect` says, and the player does not notice. If the player raises an exception, it has
-    resigned its game when the exception is passed on. A long wait for an opponent is logged as a warning, which Python
-    prints to standard error if the program does not configure ``logging``.
+    as :func:`gm_client.connect` says, and the player does not notice. If the player raises an exception, or is
+    interrupted, it has resigned its game when the exception is passed on. A long wait for an opponent is logged as a
+    warning, which Python prints to standard error if the program does not configure ``logging``.
 
     :param game_id: the game, in which the client's player has a seat, is invited to one, or takes an open one. Without
-        it and without ``opponent`` it is the next game that waits for the player, or to which it is invited.
+        it and without ``opponent`` it is the next one that waits for the player at its beginning, or invites it.
     :param opponent: makes a new game: the id of the other player, or the name of one of the server's bots or of a
         registered player who is present.
     :param color: the player's colour; by default White in a new game, and else that of its seat.
@@ -78,7 +87,7 @@ def run(
         if opponent is not None:
             game_id = _new_game(client, opponent, color or "white")
         elif game_id is None:
-            game_id = _next_game(client)
+            game_id = _next_game(client, color)
         return _play(client, bot, game_id, color)
 
 
@@ -100,11 +109,19 @@ def _challenge(client: Client, opponent: str, color: Color, bots: Iterable[str])
         raise ValueError(f"opponent: {opponent!r} is {known}: {error}") from error
 
 
-def _next_game(client: Client) -> int:
+def _next_game(client: Client, color: Color | None) -> int:
+    """Return the next game that can be played from its beginning; others, as of an earlier run, are passed over."""
+    others: list[int] = []
     with _reported(f"player {client.player}: waiting for a game"):
-        state = client.wait(any=True, brief=True)["state"]
-    assert state is not None  # without a timeout it waits until there is one
-    return state["game_id"]
+        while True:
+            state = client.wait(any=True, brief=True, except_=others)["state"]
+            assert state is not None  # without a timeout it waits until there is one
+            try:
+                _seat(client, state, color)
+            except ValueError:
+                others.append(state["game_id"])
+            else:
+                return state["game_id"]
 
 
 def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> History:
@@ -113,16 +130,17 @@ def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> His
     names = shown.get("names", PlayerNames(white=None, black=None))
     other: Color = "black" if seat == "white" else "white"
     opponent = shown["state"]["player_black" if seat == "white" else "player_white"]
-    bot.handle_game_start(seat == "white", Board(shown["state"]["start_fen"]), names[other] or str(opponent))
-    client.join(game_id, seat=seat, brief=True)
-    turns = client.turns(game_id, seat=seat, brief=True)
-    for turn in _reporting(turns, f"game {game_id}: waiting for player {names[other] or opponent}"):
-        game = _ServerTurn(turn, seat)
-        try:
+    try:
+        bot.handle_game_start(seat == "white", Board(shown["state"]["start_fen"]), names[other] or str(opponent))
+        client.join(game_id, seat=seat, brief=True)
+        turns = client.turns(game_id, seat=seat, brief=True)
+        for turn in _reporting(turns, f"game {game_id}: waiting for player {names[other] or opponent}"):
+            game = _ServerTurn(turn, seat)
             play_turn(game, bot, game.seconds_left)
-        except Exception:
-            _resign(turn)
-            raise
+    except BaseException:  # of the player, or Ctrl-C: nobody goes on with the game
+        with suppress(GmError, ConnectionLost):  # it is over, or cannot be reached
+            client.end_game(game_id, f"resignation_{seat}", seat=seat)
+        raise
     history = read_json(json.dumps(client.history(game_id)["history"])).history
     tell_end(bot, history, names["white"], names["black"])
     return history
@@ -161,10 +179,10 @@ def _seat(client: Client, state: GameState, color: Color | None) -> Color:
         raise ValueError(f"game_id: game {game_id} is over")
     if state["variant"] != "rbc":
         raise ValueError(f"game_id: game {game_id} is {state['variant']}, and a player plays rbc")
-    seats = [each for each in _COLORS if players[each] == client.player]
-    seats = seats or [each for each in _COLORS if players[each] is None][-1:]
-    if color is not None:
-        seats = [each for each in seats if each == color]
+    own = [each for each in _COLORS if players[each] == client.player]
+    seats = [each for each in own or _COLORS if players[each] in (client.player, None) and color in (each, None)]
+    if not own:
+        seats = seats[-1:]
     if len(seats) != 1:
         how = "both seats; give color" if seats else "no such seat"
         raise ValueError(f"color: player {client.player} has {how} in game {game_id}")
@@ -172,14 +190,6 @@ def _seat(client: Client, state: GameState, color: Color | None) -> Color:
     if state["ply_index"] > (not began):
         raise ValueError(f"game_id: game {game_id} is under way, and a player plays from the beginning")
     return seats[0]
-
-
-def _resign(turn: Turn) -> None:
-    try:
-        turn.resign()
-    except GmError as error:
-        if error.code not in {"stale", "game_over"}:
-            raise
 
 
 class _ServerTurn:
