@@ -47,7 +47,7 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     settings = (tmp_path / "html/reference/settings.html").read_text("utf-8")
     assert "max_connections_per_address" in settings
     commands = (tmp_path / "html/reference/commands.html").read_text("utf-8")
-    assert len(set(re.findall(r'id="gmd-([a-z]+)"', commands))) >= 20
+    assert {"serve", "match", "replay", "train"} < set(re.findall(r'id="gmd-([a-z]+)"', commands))
     assert (tmp_path / "html/search.html").exists()
     for page, modules in REFERENCE.items():
         text = (tmp_path / f"html/reference/{page}.html").read_text("utf-8")

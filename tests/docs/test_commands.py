@@ -32,7 +32,7 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 def test_commands_have_known_options_and_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [page for page in [ROOT / "README.md", *MANUAL.glob("*/*.md")] if any(commands(page))]
-    assert {page.stem for page in pages} >= {"README", "production", "train-recon-zero", "is-it-better"}
+    assert {page.stem for page in pages} >= {"production", "train-recon-zero", "is-it-better"}
     monkeypatch.chdir(tmp_path)
     for file in ("backup.jsonl", "twic.pgn", "book.pgn", "attacker.key", "training-real/latest.pt"):
         Path(file).parent.mkdir(exist_ok=True)

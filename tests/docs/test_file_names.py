@@ -7,7 +7,7 @@ import re
 from tests.docs.pages import MANUAL, ROOT
 
 #: Files that readers write, and a placeholder.
-EXAMPLES = {"first_bot.py", "ranked_bot.py", "gmd/handlers/KIND.py"}
+EXAMPLES = {"first_bot.py", "gmd/handlers/KIND.py"}
 
 #: A file's name, or the end of its path; a test of it may follow.
 _NAME = re.compile(r"`([\w./-]*\w\.py)(?:::\w+)?`")
