@@ -148,7 +148,10 @@ def test_draw_is_offered_with_the_next_move_and_an_offer_is_accepted(daemon_proc
         with gm_client.connect(port=daemon_process.port, player=ME) as client:
             game = client.game(game_id)
             game.offer_draw()
-            play(game.turns())
+            turns = game.turns()
+            with pytest.raises(gm_client.GmError):
+                next(turns).move("e2e5")  # the offer goes with the move that is made
+            play(turns)
 
     with gm_client.connect(port=daemon_process.port, player=OTHER) as client, ThreadPoolExecutor() as threads:
         game = client.game(client.new_game(ME, OTHER)["game_id"])

@@ -435,9 +435,9 @@ class Turn(TurnView):
     def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""
         drawn = {"offer_draw": offer_draw or self._following.offers_draw, "claim_draw": claim_draw}
-        self._following.offers_draw = False
         wanted, text = {name: True for name, asked in drawn.items() if asked}, written(move)
         reply = self._act("move", move=text, **wanted)
+        self._following.offers_draw = False
         self.reply = {"requested_move": text, "taken_move": None, "capture_square": None, **reply}
         return self.reply  # type: ignore[return-value]
 
