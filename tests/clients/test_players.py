@@ -19,7 +19,7 @@ import chess.engine
 import pytest
 from chess import Move, Square
 
-from gm_arena.opponent import players_of
+from gm_arena.specs import players_of
 from gm_arena.stockfish import VARIABLE
 from gm_client import connect, run, running
 from gm_recon import History, Player, Turn, WinReason, play_local

@@ -14,8 +14,9 @@ import trio
 from chess import Move, Square
 
 from gm_arena.bot import Bot, Bots, BotUnusable
-from gm_arena.opponent import BotOpponent, players_of
+from gm_arena.opponent import BotOpponent
 from gm_arena.player_bot import PlayerBots
+from gm_arena.specs import players_of
 from gm_env import policies as ready_made
 from gm_env.opponents import Opponent
 from gm_recon import Player, play_local

@@ -8,8 +8,10 @@ Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+
+from gm_recon import Player
 
 from .bot import Bots, BotUnusable
 
@@ -153,3 +155,20 @@ def _installed() -> EntryPoints:
     from importlib.metadata import entry_points  # slow to import, and a bot in a file needs none
 
     return entry_points(group=GROUP)
+
+
+def players_of(bot: str | Bots, *, options: Mapping[str, str] | None = None) -> Callable[[], Player]:
+    """Return what makes players (:class:`gm_recon.Player`), each for one game in this process.
+
+    :param bot: a name as for ``gmd match``: ``random``, ``recon-zero:checkpoint=latest.pt``, ``reconchess:FILE``, or of
+        another entry point of ``gmd.bots`` whose bots are :class:`~gm_arena.player_bot.PlayerBots`; or what makes bots.
+    :raises BotUnusable: the text names no bot, or one that is no player of RBC.
+    """
+    if isinstance(bot, str):
+        bot = bots_of(bot, options=options or {}, seconds=None, depth=None, nodes=None)
+    if "rbc" not in bot.variants:
+        raise BotUnusable(f"{bot.name} plays {', '.join(sorted(bot.variants))}, and not RBC")
+    make: Callable[[], Player] | None = getattr(bot, "player", None)
+    if make is None:
+        raise BotUnusable(f"{bot.name} is no gm_recon.Player, and plays on a server only")
+    return make

@@ -12,10 +12,8 @@ import chess
 import pytest
 from click.testing import CliRunner, Result
 
-from gm_bots.recon_zero.lockstep.encoding import Floats
-from tests.bots.recon_zero.plain_encoding import encode
-
 if TYPE_CHECKING:
+    from gm_bots.recon_zero.lockstep.encoding import Floats
     from gm_bots.recon_zero.plan import Plan
 
 
@@ -33,6 +31,8 @@ needs_torch, needs_ray, needs_training = _needs("torch"), _needs("ray"), _needs(
 
 def planes(seed: int) -> Floats:
     """Return the planes of a position reached by random moves."""
+    from tests.bots.recon_zero.plain_encoding import encode
+
     rng, board = random.Random(int(seed)), chess.Board()
     for _ in range(12 + seed % 8):
         board.push(rng.choice(list(board.legal_moves)))

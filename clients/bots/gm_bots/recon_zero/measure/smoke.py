@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import chess
 import click
-import numpy as np
 
 from gm_arena.bot import BotUnusable
 from gm_arena.command_line import read_options
@@ -177,7 +176,7 @@ def _check_belief(player: ReconZero) -> str:
         raise CheckFailed(f"the belief has the shape {belief.shape}, not (7, 8, 8)")
     if not (belief >= 0).all():
         raise CheckFailed("the belief has negative probabilities, or some that are not numbers")
-    error = float(np.abs(belief.sum(axis=0) - 1).max())
+    error = float(abs(belief.sum(axis=0) - 1).max())
     if error >= TOLERANCE:
         raise CheckFailed(f"the belief is not a distribution: a square's probabilities are {error:.2g} from a sum of 1")
     return "each square's probabilities have a sum of 1"
