@@ -98,7 +98,7 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.
     """
-    _check(game, follow, ask, given)
+    _check(game, wanted, follow, ask, given)
     if follow:
         _follow(None if game is None else int(game), given)
         return
@@ -121,11 +121,16 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         raise click.ClickException(f"{recorded.where}: {recorded.bad_move}; the game is shown up to it")
 
 
-def _check(game: str | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
+def _check(game: str | None, wanted: int | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
     if follow and ask is not None:
         raise click.UsageError("--ask plays a recorded game back, and --follow shows a live one: give only one")
     if follow and game is not None and not game.isdecimal():
         raise click.UsageError(f"--follow: {game!r} is not the id of a game")
+    if wanted is not None and follow and game is None:
+        where = f"to follow game {wanted}, write: gmd replay {wanted} --follow"
+        raise click.UsageError(f"--game chooses a game of a FILE; {where}")
+    if wanted is not None and game is not None and (follow or not _is_file(game)):
+        raise click.UsageError(f"--game chooses a game of a FILE, and {game} is a game of the daemon")
     if not follow and game is None:
         raise click.UsageError("give a FILE or a GAME_ID; --follow alone shows the newest live game")
     if given["color"] is not None and ask is None:
@@ -157,13 +162,17 @@ def _follow(game: int | None, given: dict[str, Any]) -> None:
         raise click.ClickException(str(error)) from None
 
 
+def _is_file(game: str) -> bool:
+    return not game.isdecimal() or Path(game).exists()
+
+
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     """Return the game that a command names.
 
     :param where: the options that name the daemon.
     :raises BadRecord: there is no such game, or there are several.
     """
-    if not game.isdecimal() or Path(game).exists():
+    if _is_file(game):
         return read_file(Path(game), wanted)
     tls = read_tls(where["tls"], where["ca"])
     try:
