@@ -72,7 +72,8 @@ async def test_failure_after_the_end_changes_nothing(
     [
         (str(BOTS / "troubled.py"), "raised ZeroDivisionError: trouble in init"),
         ("reconchess.bots.no_such.bot", "there is no module reconchess.bots.no_such"),
-        ("reconchess.types", "raised RuntimeError: reconchess.types has not one subclass of Player, but none"),
+        ("reconchess.types", "reconchess.types has no subclass of gm_recon.Player or reconchess.Player"),
+        (f"{BOTS / 'patient.py'}:Foo", "patient.py has no player Foo; its players: Patient"),
     ],
 )
 async def test_bot_that_cannot_be_started_is_refused_at_once(

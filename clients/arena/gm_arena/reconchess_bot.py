@@ -22,7 +22,7 @@ _REFUSALS = re.compile(r"ValueError: (square: .* is not a square|requested: .* i
 
 
 class ReconchessBots(Bots):
-    """The bot that reconchess's ``load_player`` finds in a file or a module."""
+    """A factory of the player in a file or a module: see :func:`gm_arena.reconchess_host.load`."""
 
     variants = frozenset({"rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
@@ -35,11 +35,11 @@ class ReconchessBots(Bots):
     def player(self) -> Player:
         """Return a new player in this process, for a game without a server.
 
-        :raises ImportError: the file or module cannot be imported.
+        :raises BotUnusable: there is none of this name.
         """
         from .reconchess_host import load
 
-        return load(self._source)[1]()
+        return load(self._source)()
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         # -P: no file in the working directory replaces a module of ours; -u: output is not buffered

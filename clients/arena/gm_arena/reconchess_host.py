@@ -35,6 +35,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
+from types import ModuleType
 from typing import Any
 
 import chess
@@ -44,6 +45,7 @@ from gm_client.rbc import read_move, read_sense, read_square
 from gm_recon import Player, read_json
 from gm_recon.player import checked_move, checked_sense, play_turn, tell_end
 
+from .bot import BotUnusable
 from .extras import how_to_install
 from .stockfish import say_where
 
@@ -170,39 +172,65 @@ class Host:
         tell_end(self._player, *record)
 
 
-def load(source: str) -> tuple[str, Callable[[], Player]]:
-    """Return the name and the class of the player in a file or a module, as ``reconchess.load_player`` does.
+def load(source: str) -> type[Player]:
+    """Return the player in a file or a module: a subclass of :class:`gm_recon.Player` or of reconchess's ``Player``.
 
-    :raises RuntimeError: there is no subclass of its ``Player`` or of :class:`gm_recon.Player`, or more than one and no
-        function ``get_player``.
+    :param source: as for ``reconchess.load_player``; of several players ``source:CLASS`` names one, or else a function
+        ``get_player`` of the module does, as in reconchess.
+    :raises BotUnusable: there is no such file, module or player, or there are several; or reconchess is missing.
     """
-    name = source
-    if os.path.exists(source):
-        sys.path.insert(0, os.path.dirname(os.path.abspath(source)))
-        name = os.path.splitext(os.path.basename(source))[0]
-    module = import_module(name)
+    where, _, wanted = (source, "", "") if os.path.exists(source) else source.partition(":")
+    found = _players_in(module := _imported(where))
+    if not wanted and len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
+        chosen: type[Player] = choose()
+        return chosen
+    if wanted in found:
+        return found[wanted]
+    if not wanted and len(found) == 1:
+        return next(iter(found.values()))
+    names = f"{', '.join(found)}" if found else "none"
+    if wanted:
+        raise BotUnusable(f"{where} has no player {wanted}; its players: {names}")
+    if not found:
+        raise BotUnusable(f"{where} has no subclass of gm_recon.Player or reconchess.Player")
+    raise BotUnusable(f"{where} has several players: {names}; name one, as in {where}:{next(iter(found))}")
+
+
+def _players_in(module: ModuleType) -> dict[str, type[Player]]:
     bases = {Player, getattr(sys.modules.get("reconchess"), "Player", Player)}
-    found = inspect.getmembers(
-        module, lambda each: inspect.isclass(each) and each not in bases and not bases.isdisjoint(each.__mro__)
+    return dict(
+        inspect.getmembers(
+            module, lambda each: inspect.isclass(each) and each not in bases and not bases.isdisjoint(each.__mro__)
+        )
     )
-    if len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
-        chosen = choose()
-        return chosen.__name__, chosen
-    if len(found) != 1:
-        names = ", ".join(each for each, _ in found) or "none"
-        raise RuntimeError(f"{source} has not one subclass of Player, but {names}; a function get_player() may choose")
-    return found[0]
 
 
-def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
+def _imported(where: str) -> ModuleType:
+    """Return the module of a file, or of this name.
+
+    :raises BotUnusable: there is none, or it needs reconchess, which is missing.
+    """
+    name = where
+    if os.path.exists(where):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
+        name = os.path.splitext(os.path.basename(where))[0]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if (missing := _what_is_missing(where, error)) is None:
+            raise
+        raise BotUnusable(missing) from None
+
+
+def _what_is_missing(where: str, error: ModuleNotFoundError) -> str | None:
     """Return what is wrong with a bot's name, in words; None if a module that the bot imports is missing."""
     name = error.name or ""
     if name == "reconchess":
         return f"it needs the package reconchess: {how_to_install('reconchess')}"
-    if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
+    if os.path.exists(where) or not f"{where}.".startswith(f"{name}."):
         return None
-    if source.endswith(".py") or os.sep in source:
-        return f"there is no file {source}"
+    if where.endswith(".py") or os.sep in where:
+        return f"there is no file {where}"
     parent, _, last = name.rpartition(".")
     siblings = pkgutil.iter_modules(import_module(parent).__path__) if parent else pkgutil.iter_modules()
     meant = get_close_matches(last, [module.name for module in siblings], n=1)
@@ -216,15 +244,14 @@ def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
     say_where()
     try:
-        name, make = load(source)
+        make = load(source)
         player = make()
-        channel.send(loaded=name)
+        channel.send(loaded=make.__name__)
         make_host(channel, player).run()
     except EOFError:
         return 0
-    except ModuleNotFoundError as error:
-        missing = what_is_missing(source, error)
-        channel.send(**({"failed": traceback.format_exc()} if missing is None else {"missing": missing}))
+    except BotUnusable as error:
+        channel.send(missing=str(error))
         return 1
     except BaseException:  # a bot may also exit
         channel.send(failed=traceback.format_exc())

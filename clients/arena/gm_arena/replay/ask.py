@@ -24,7 +24,7 @@ from rich.progress import Progress
 from gm_recon import Cell, History, Player, ReconBoard, WinReason
 from gm_recon.player import play_turn, tell_end
 
-from ..bot import BotFailed
+from ..bot import BotFailed, BotUnusable
 from .recorded import Recorded
 
 #: How far a turn went: to its end; to its sense, without a move; or only to its beginning.
@@ -152,17 +152,15 @@ def _loaded(bot: str) -> Player:
 
     :raises BotFailed: there is none of this name.
     """
-    from ..reconchess_host import load, what_is_missing
+    from ..reconchess_host import load
     from ..stockfish import say_where
 
     sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
     say_where()
     try:
-        return load(bot)[1]()
-    except ModuleNotFoundError as error:
-        if (missing := what_is_missing(bot, error)) is None:
-            raise
-        raise BotFailed(missing) from None
+        return load(bot)()
+    except BotUnusable as error:
+        raise BotFailed(str(error)) from None
 
 
 class _NothingMore(Exception):
