@@ -179,6 +179,9 @@ def load(source: str) -> type[Player]:
         ``get_player`` of the module does, as in reconchess.
     :raises BotUnusable: there is no such file, module or player, or there are several; or reconchess is missing.
     """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
+    say_where()
     where, _, wanted = (source, "", "") if os.path.exists(source) else source.partition(":")
     found = _players_in(module := _imported(where))
     if not wanted and len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
@@ -241,8 +244,6 @@ def _what_is_missing(where: str, error: ModuleNotFoundError) -> str | None:
 def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     """Load the bot that the command line names, and run it; return the exit status."""
     channel, source = Channel(), sys.argv[1]
-    sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
-    say_where()
     try:
         make = load(source)
         player = make()

@@ -28,6 +28,7 @@ from gm_client.blocking import (
 )
 
 from ..board_drawing import palette_of
+from ..bot import BotUnusable
 from ..command_line import POSITIVE, read_key, read_tls, server_arguments, server_options, unreachable
 from ..report import log_to_standard_error
 from .frames import Frame, frame_text, frames_of, header
@@ -91,9 +92,9 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C and q leave. Blind
     chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
 
-    --ask asks BOT, reconchess:FILE.py or reconchess:MODULE, in the turns of the player of --color, the last one
-    included. Whatever it chooses, it is shown the results of the recorded actions. Its clock is the recorded one, which
-    only gmd's JSON lines have; without it the bot has unlimited time.
+    --ask asks BOT, named as for gmd match, in the turns of the player of --color, the last one included. Whatever it
+    chooses, it is shown the results of the recorded actions. Its clock is the recorded one, which only gmd's JSON lines
+    have; without it the bot has unlimited time.
 
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.
@@ -111,7 +112,10 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         from .ask import ask as play_back
 
         log_to_standard_error()
-        sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
+        try:
+            sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
+        except BotUnusable as error:
+            raise click.UsageError(f"--ask: {error}") from None
     frames = frames_of(recorded)
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(header(recorded), frames)
