@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import chess
 import pytest
-import trio
+import trio.testing
 from chess import Move, Square
 
 from gm_arena.bot import Bot, BotUnusable
@@ -99,6 +100,27 @@ async def test_move_that_may_not_be_requested_loses_as_an_illegal_one(daemon_pro
     (played,) = witness.played
     assert (played.failed, played.state["termination"]) == (True, "resignation_white")
     assert bots.made[0].notes[-1] == "closed"
+
+
+async def test_players_that_hang_do_not_stop_others() -> None:
+    """There are more of them than trio has threads by default."""
+    released = threading.Event()
+
+    def hang(rng: random.Random) -> Noting:
+        released.wait(60)
+        return Noting(rng)
+
+    hanging, quick = PlayerBots("hanging", hang), PlayerBots("quick", Noting)
+    try:
+        async with trio.open_nursery() as nursery:
+            for _ in range(50):
+                nursery.start_soon(hanging.start, nursery)
+            await trio.testing.wait_all_tasks_blocked()
+            with trio.fail_after(20):
+                await quick.start(nursery)
+            released.set()
+    finally:
+        released.set()
 
 
 async def test_seed_of_a_game_makes_its_player_s_choices(daemon_process: Served) -> None:

@@ -31,6 +31,9 @@ T = TypeVar("T")
 #: Seconds in which a player must be made: it may load a network or start an engine, on a busy machine.
 START_SECONDS = 60.0
 
+#: The threads of players, as many as there are: one that hangs keeps its thread, and must not stop others.
+_THREADS = trio.CapacityLimiter(math.inf)
+
 #: Makes a player, which draws all that is random from the generator, and nothing before its game begins.
 MakePlayer = Callable[[random.Random], Player]
 
@@ -195,4 +198,4 @@ def _as_far_as_known(state: GameState, place: Place) -> Board:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)

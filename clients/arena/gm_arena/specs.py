@@ -2,8 +2,8 @@
 
 For commands that take several bots, an engine may have its own settings: ``uci[movetime=0.1,Hash=16]:stockfish``.
 
-reconchess's own bots have the names of their classes, such as ``TroutBot``. Installed bots have names of their own, such
-as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
+reconchess's own bots have the names of their classes, such as ``TroutBot``. Installed bots have names of their own,
+such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
 """
 
 from __future__ import annotations
