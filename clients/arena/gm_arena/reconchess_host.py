@@ -8,13 +8,13 @@ output goes to standard error.
     parent -> host                                  host -> parent
                                                     {"loaded": name of the bot's class}
     {"begin": {color, fen, opponent}}               {"done": true}
-    {"turn": {capture, senses, moves, seconds}}     {"sense": square or null}
-    {"sensed": {result, seconds}}                   {"move": UCI or null}
-    {"moved": {taken, capture}}                     {"done": true}
+    {"turn": {state, senses, moves}}                {"sense": square or null}
+    {"sensed": {state, result}}                     {"move": UCI or null}
+    {"moved": reply}                                {"done": true}
     {"end": GameHistory}                            {"done": true}
 
-Each message of the host may be replaced by ``{"failed": traceback}``, after which the host ends; the first one also by
-``{"missing": description}``.
+Each message of the host may be replaced by ``{"failed": description, "fault": kind, "details": traceback}``, after
+which the host ends; the first one also by ``{"missing": description}``.
 
 It ends with its parent, however the parent ends and whatever the bot is doing.
 """
@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import pkgutil
 import signal
@@ -41,9 +40,11 @@ from typing import Any
 import chess
 from chess import Move, Piece, Square
 
-from gm_client.rbc import read_move, read_sense, read_square
+from gm_client.blocking import Color, GameState, MoveReply
+from gm_client.rbc import read_sense
+from gm_client.running import IllegalAction, ServerTurn
 from gm_recon import Player, read_json
-from gm_recon.player import checked_move, checked_sense, play_turn, tell_end
+from gm_recon.player import play_turn, tell_end
 
 from .bot import BotUnusable
 from .extras import how_to_install
@@ -105,52 +106,31 @@ class Channel:
         return answer
 
 
-class ServedGame:
-    """One turn of a game on a server, as a :class:`gm_recon.player.PlayedTurn`."""
+class ServedTurn:
+    """One turn on a server that the parent asks, as a :class:`gm_client.running.SeatTurn`."""
 
-    def __init__(self, channel: Channel, turn: Json) -> None:
-        self._channel = channel
-        self._capture = read_square(turn["capture"])
-        self._senses = [chess.parse_square(name) for name in turn["senses"]]
-        self._moves = [Move.from_uci(uci) for uci in turn["moves"]]
-        self._out_of_time = math.inf
-        self._set_clock(turn["seconds"])
-
-    def _set_clock(self, seconds: float | None) -> None:
-        """Set the seconds left on the server. It rounds, and charges no network time: here they only ever decrease."""
-        if seconds is not None:
-            self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
-
-    def seconds_left(self) -> float:
-        return self._out_of_time - time.monotonic()
-
-    def sense_actions(self) -> list[Square]:
-        return self._senses.copy()
-
-    def move_actions(self) -> list[Move]:
-        return self._moves.copy()
-
-    @property
-    def opponent_capture(self) -> Square | None:
-        return self._capture
+    def __init__(self, channel: Channel, color: Color, turn: Json) -> None:
+        self._channel, self.color = channel, color
+        self.state: GameState = turn["state"]
+        self.sense_actions: list[str] = turn["senses"]
+        self.move_actions: list[str] = turn["moves"]
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        sensed = self._channel.ask(sense=checked_sense(square))
-        self._set_clock(sensed["seconds"])
+        sensed = self._channel.ask(sense=square)
+        self.state = sensed["state"]
         return [(square, piece) for square, piece in read_sense(sensed["result"])]
 
-    def move(self, requested_move: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        checked_move(requested_move, self._moves)
-        moved = self._channel.ask(move=None if requested_move is None else requested_move.uci())
-        return requested_move, read_move(moved["taken"]), read_square(moved["capture"])
+    def move(self, move: Move | None) -> MoveReply:
+        moved: MoveReply = self._channel.ask(move=None if move is None else move.uci())
+        return moved
 
 
 class Host:
     """A bot, and the events that it receives."""
 
     def __init__(self, channel: Channel, player: Player) -> None:
-        self._channel = channel
-        self._player = player
+        self._channel, self._player = channel, player
+        self._color: Color = "white"
 
     def run(self) -> None:
         """Handle messages until the parent closes the pipe."""
@@ -160,11 +140,11 @@ class Host:
             self._channel.send(done=True)
 
     def begin(self, game: Json) -> None:
-        color = game["color"] == "white"
-        self._player.handle_game_start(color, chess.Board(game["fen"]), game["opponent"])
+        self._color = game["color"]
+        self._player.handle_game_start(self._color == "white", chess.Board(game["fen"]), game["opponent"])
 
     def turn(self, turn: Json) -> None:
-        game = ServedGame(self._channel, turn)
+        game = ServerTurn(ServedTurn(self._channel, self._color, turn))
         play_turn(game, self._player, game.seconds_left)
 
     def end(self, saved: Json) -> None:
@@ -254,8 +234,12 @@ def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
     except BotUnusable as error:
         channel.send(missing=str(error))
         return 1
-    except BaseException:  # a bot may also exit
-        channel.send(failed=traceback.format_exc())
+    except IllegalAction as error:
+        channel.send(failed=f"chose what is not allowed: {error}", fault="illegal move")
+        return 1
+    except BaseException as error:  # a bot may also exit
+        raised = traceback.format_exception_only(error)[-1].rstrip()
+        channel.send(failed=f"raised {raised}", fault="crash", details=traceback.format_exc().rstrip())
         return 1
     return 0
 
