@@ -26,7 +26,6 @@ REFERENCE = {
         "gm_arena.bot",
         "gm_arena.reconchess_game",
         "gm_arena.schedule",
-        "gm_arena.swiss",
         "gm_arena.crosstable",
     ),
 }
