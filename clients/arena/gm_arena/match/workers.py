@@ -50,6 +50,7 @@ class Setup:
     :ivar given: the options of ``gmd match``, by name.
     :ivar where: the address of the server; None for a daemon in the worker.
     :ivar who: the fields of ``hello`` of the registered player whose bots they are, if there is one.
+    :ivar token: names the match on a server that is not its own.
     """
 
     texts: tuple[str, ...]
@@ -58,6 +59,7 @@ class Setup:
     players: tuple[int | str, ...]
     where: str | None
     who: Mapping[str, Any] | None
+    token: str | None
 
     def packed(self) -> bytes:
         """Return the setup in the form in which it is sent."""
@@ -99,7 +101,8 @@ async def _play(setup: Setup, entrants: Sequence[Entrant], fixture: Fixture) -> 
     ]
     terms = terms_of(setup.variant, setup.given, all_here=True)
     if setup.where is not None:
-        return await Playing(servers(setup.where, setup.given, setup.who), contestants, terms).play(fixture)
+        server = servers(setup.where, setup.given, setup.who)
+        return await Playing(server, contestants, terms, setup.token).play(fixture)
     error: Exception | None = None
     async with served(setup.given) as where:
         try:
