@@ -117,7 +117,9 @@ def in_a_batch(make: Make) -> History:
     from gm_env import BatchedRbc
     from gm_env import run as run_batch
 
-    (history,) = run_batch([make()], BatchedRbc(1, max_turns=12), seconds=None)
+    players = make()
+    (history,) = run_batch([players], BatchedRbc(1, max_turns=12), seconds=None)
+    close(players)
     return history
 
 
@@ -347,6 +349,32 @@ def test_class_in_place_of_a_player_is_refused_alike_by_every_runner(daemon_proc
             with pytest.raises(TypeError, match=message):
                 play()
         assert len(client.games()["games"]) == games
+
+
+class Closing(Noting):
+    """A player that notes when it is closed."""
+
+    def close(self) -> None:
+        self.calls.append("closed")
+
+
+def test_no_runner_closes_a_player_that_it_is_given(daemon_process: Served) -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    white, black = Closing(), Closing()
+    play_local(white, black, max_turns=1)
+    with connect(port=daemon_process.port, player=ONE) as client:
+        game_id = client.new_game(ONE, OTHER, variant="rbc", max_turns=1)["game_id"]
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, game_id, port=daemon_process.port, player=OTHER)
+        run(white, game_id, port=daemon_process.port, player=ONE)
+        end.result()
+    run_batch([(white, black)], BatchedRbc(1, max_turns=1))
+    for player in (white, black):
+        assert player.calls.count((None, WinReason.TURN_LIMIT)) == 3
+        assert "closed" not in player.calls
 
 
 def test_player_in_two_games_of_a_batch_is_refused() -> None:
