@@ -36,8 +36,8 @@ def run(
         histories = run([(MyBot(), OtherBot()) for _ in range(batch.n)], batch)
 
     A player is called as by :func:`gm_recon.play_local`, and plays the same game there by the same seed; only its clock
-    does not count ``handle_move_result``. The players of all games are called one after the other, a turn of each at a time. What a
-    player raises is passed on, and leaves the batch as it is.
+    does not count ``handle_move_result``. The players of all games are called one after the other, a turn of each at a
+    time. What a player raises is passed on, and leaves the batch as it is.
 
     :param players: White and Black of each game; no player may be in two games.
     :param batch: games that are at their beginning. It holds their ends afterwards, except for a loss on time.
