@@ -356,6 +356,8 @@ async def open_daemon(
                     serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
                     running_bots(bots, config, services, local),
                 ):
+                    await trio.lowlevel.checkpoint()  # what the start took is no pause
+                    loop_time.report_pauses()
                     daemon = Daemon(services, session_server, certificate, listeners, web, local)
                     if lease is not None:
                         lease.show(_shown(daemon))
@@ -538,7 +540,7 @@ def services_of(
         ranked,
         lobby.limits,
         metrics,
-        spectators_of(config, local=all(map(is_local, listeners))),
+        spectators_of(config, local=local and all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
         SendTimeout(config.frame_timeout, config.min_read_rate),
         config.require_registration,

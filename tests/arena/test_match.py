@@ -64,7 +64,9 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
-    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
+    assert shown[10:] == [
+        "not decided: one scored 50.0 % in 4 games; about 1,700 more games would show a difference of 20 Elo"
+    ]
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
