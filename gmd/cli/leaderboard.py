@@ -12,12 +12,10 @@ from typing import Any
 
 import click
 
+from gm_protocol.ranked import INTERVAL
 from gmd.cli.operator import PATIENCE_SECONDS, ask, directory_options
 from gmd.cli.progress import counted
 from gmd.cli.settings import Storage, Unusable, data_directory, read_settings, storage
-
-#: The true rating lies within this many standard deviations in 19 of 20 cases.
-INTERVAL = 1.96
 
 #: OpenSSL's codes for a self-signed certificate, or one whose issuer is not trusted.
 UNKNOWN_ISSUER = frozenset({18, 19, 20, 21})
@@ -166,7 +164,7 @@ def _show(board: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False, caption=f"{counted(board['games'], 'ranked game')}", caption_justify="left")
     table.add_column("", justify="right")
     table.add_column("player")
-    for name in ("version", "rating", "±", "games", "wins", "draws", "losses"):
+    for name in ("version", "rating", "± 95 %", "games", "wins", "draws", "losses"):
         table.add_column(name, justify="right")
     for row in board["leaderboard"]:
         within = "anchor" if row["anchor"] else f"{INTERVAL * row['deviation']:.0f}"
