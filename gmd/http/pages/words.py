@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor
 
 from gm_protocol.endings import read_ending
+from gm_protocol.ranked import INTERVAL
 from gmd.games.variants import VARIANTS, victory_in
 
 
@@ -21,7 +22,12 @@ def variant_short(variant: str) -> str:
 def result_words(termination: str, variant: str) -> str:
     """Return how a game ended, as in "White won on time"; empty for a game that has not ended."""
     ending = read_ending(termination, victory_in(variant))
-    return "" if ending is None else ending.said(ending.cause.value.page)
+    return "" if ending is None else ending.sentence
+
+
+def rating_text(rating: float, deviation: float, is_anchor: bool = False) -> str:
+    """Return a rating with its 95 % interval, as in "1656 ± 439"; without one where it is fixed."""
+    return f"{rating:.0f} (fixed)" if is_anchor else f"{rating:.0f} ± {INTERVAL * deviation:.0f}"
 
 
 def side_name(side: bool) -> str:
