@@ -7,6 +7,7 @@ from math import floor
 from gm_protocol.endings import read_ending
 from gm_protocol.ranked import INTERVAL
 from gmd.games.variants import VARIANTS, victory_in
+from gmd.play.beliefs import CAP
 
 
 def variant_name(variant: str) -> str:
@@ -44,3 +45,31 @@ def clock_text(seconds: float | None) -> str:
     minutes, rest = divmod(floor(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def believed(count: int, *, exact: bool) -> str:
+    """Return how many positions are possible.
+
+    :param count: how many are kept: all of them, or if it is not exact those drawn from more.
+    """
+    if exact:
+        return "1 position is possible." if count == 1 else f"{count:,} positions are possible."
+    if not count:
+        return f"There were more than {CAP:,} positions, too many to follow: where enemies stand is not known any more."
+    return f"More than {CAP:,} positions were possible: the shares are those of {count:,} of them, drawn at random."
+
+
+def hinted(square: str, left: float, count: int, *, exact: bool) -> str:
+    """Return which sense would tell most.
+
+    :param left: the share of the positions that it leaves on average.
+    """
+    rest = f"{max(1, round(left * count)):,} of {count:,}" if exact else f"{share_words(left)} of the"
+    return f"A sense of {square} would tell most: on average it leaves {rest} positions."
+
+
+def share_words(share: float) -> str:
+    """Return a share of positions as people read it."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{round(100 * share)} %"
