@@ -10,13 +10,17 @@ export interface Move {
   readonly asked: string;
 }
 
-export interface BoardView {
+/** What a board shows. */
+export interface Position {
   readonly placement: string;
   readonly last_move: string | null;
   readonly check: string | null;
   readonly window: readonly string[];
   readonly unseen: readonly string[];
   readonly orientation: Color;
+}
+
+export interface BoardView extends Position {
   readonly fen: string;
   readonly pockets: readonly [string, string] | null;
 }
