@@ -232,6 +232,7 @@ class Daemon:
     :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
+    :ivar beliefs: the possible positions of players of blind chess.
     :ivar lease: the right to serve the database; None for games in SQLite or in memory.
     """
 
@@ -254,6 +255,7 @@ class Daemon:
         self.scheduler = services.scheduler
         self.roster = services.roster
         self.contests = services.contests
+        self.beliefs = services.beliefs
         self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)

@@ -15,12 +15,10 @@ import click
 
 from gm_protocol.errors import BadFrame
 from gm_protocol.framing import DEFAULT_PORT
+from gm_protocol.ranked import INTERVAL
 from gmd.cli.operator import PATIENCE_SECONDS, ask, checked, directory_options, exchange
 from gmd.cli.progress import counted
 from gmd.cli.settings import Storage, Unusable, data_directory, read_settings, storage
-
-#: The true rating lies within this many standard deviations in 19 of 20 cases.
-INTERVAL = 1.96
 
 #: What the column "version" is.
 VERSIONS = "A new version of a bot (gmd connect --ranked --new-version) has a row and a rating of its own."
@@ -195,7 +193,7 @@ def _show(board: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False, caption=f"{counted(board['games'], 'ranked game')}", caption_justify="left")
     table.add_column("", justify="right")
     table.add_column("player")
-    for name in ("version", "rating", "±", "games", "wins", "draws", "losses"):
+    for name in ("version", "rating", "± 95 %", "games", "wins", "draws", "losses"):
         table.add_column(name, justify="right")
     for row in board["leaderboard"]:
         within = "anchor" if row["anchor"] else f"{INTERVAL * row['deviation']:.0f}"

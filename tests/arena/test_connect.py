@@ -318,7 +318,7 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 
 WRONG = {
     ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
-    ("minmax",): "or one of expectation, minimax, random, recon-zero; did you mean minimax?",
+    ("minmax",): "recon-zero, RandomBot, AttackerBot, TroutBot; did you mean minimax?",
     ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
     ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",

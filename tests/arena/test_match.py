@@ -177,6 +177,28 @@ def test_registered_players_are_challenged_by_their_names(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_game_that_lost_its_process_goes_on_at_the_server(at_once: int, tmp_path: Path, daemon_process: Served) -> None:
+    """A bot kills the process that plays its game, once: the match, which is resumed then, or one of its workers."""
+    turns = f"[ $((++n)) = 3 ] && mkdir {tmp_path / 'killed'} && kill -9 $PPID; echo random"
+    killer = f"killer=codingame:bash -c 'echo fen; read; read; read; while read; do {turns}; done'"
+    path = tmp_path / "match.jsonl"
+    server = ("--server", f"localhost:{daemon_process.port}", "--concurrency", at_once, "--json-out", path)
+    arguments = (killer, TWO[0], *SHORT, "--games", 2, *server)
+    with connect(port=daemon_process.port) as client:
+        before = {game["game_id"] for game in client.games()["games"]}
+        found = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        if at_once == 1:
+            assert found.returncode == -signal.SIGKILL
+            assert run(*arguments, "--resume")[0] == 0
+        else:
+            assert (found.returncode, found.stderr) == (0, "A process is lost. Its job is given to another.\n")
+        made = {game["game_id"]: game["status"] for game in client.games()["games"] if game["game_id"] not in before}
+    assert made == dict.fromkeys((game["game_id"] for game in games(path)), "over")
+    assert [game["plies"] for game in games(path)] == [24, 24]
+
+
+@pytest.mark.slow
 def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> None:
     arguments = (*TWO, "--variant", "chess960", "--max-moves", 30, "--games", 12, "--concurrency", 3)
     whole, _ = played(tmp_path / "whole.jsonl", *arguments)

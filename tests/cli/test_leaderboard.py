@@ -100,7 +100,7 @@ def test_default_output_is_a_table(data: Path) -> None:
     ran = gmd("leaderboard", "--data", data, "--recompute", "--anchors", "second=1000")
     assert ran.status == 0
     head, *lines = [line.split() for line in ran.out.splitlines()]
-    assert head == ["player", "version", "rating", "±", "games", "wins", "draws", "losses"]
+    assert head == ["player", "version", "rating", "±", "95", "%", "games", "wins", "draws", "losses"]
     assert lines[2] == ["3", "second", "v1", "1000", "anchor", "4", "1", "0", "3"]
     assert {(line[1], line[2], *line[5:]) for line in lines[:2]} == {
         ("first", "v1", "3", "2", "0", "1"),
