@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.recon_zero.league.season import MOST, Standing, draw, shares, standings
 

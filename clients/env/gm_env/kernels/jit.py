@@ -14,7 +14,9 @@ try:
     import numba
     from numba.extending import intrinsic
 except ImportError as error:
-    raise ImportError("gm_env needs numpy and numba: pip install 'grandmasterd[env]'") from error
+    raise ImportError(
+        "gm_env needs numpy and numba: run .venv/bin/pip install -e '.[env]' in the clone of gmd"
+    ) from error
 
 from .cache import kept
 
