@@ -1,7 +1,8 @@
-"""The public types of the Python clients, as a type checker sees them from a bot's own code."""
+"""The public types of the Python clients, as type checkers see them from a bot's own code."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,23 +11,22 @@ from pathlib import Path
 import pytest
 
 from tests.clients.other_languages import PYTHON, ROOT
-from tests.tools import require_module
+from tests.tools import require_module, require_program_of
 
 SOURCES = [ROOT / "protocol", PYTHON, *(ROOT / "clients" / each for each in ("arena", "bots", "env"))]
+BOTS = Path(__file__).with_name("typed_bots.py")
+EXAMPLES = [PYTHON / "examples", ROOT / "clients" / "env" / "examples"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["--strict", str(Path(__file__).with_name("typed_bots.py"))],
-        [str(PYTHON / "examples" / "random_bot.py"), str(PYTHON / "examples" / "random_bot_trio.py")],
-    ],
+    [["--strict", str(BOTS)], [str(path) for path in sorted(EXAMPLES[0].glob("*.py"))]],
     ids=["bots", "examples"],
 )
-def test_type_checker_has_no_complaint(arguments: list[str], tmp_path: Path) -> None:
+def test_mypy_has_no_complaint(arguments: list[str], tmp_path: Path) -> None:
     require_module("mypy")
-    path = os.pathsep.join(map(str, [*SOURCES, PYTHON / "examples"]))
+    path = os.pathsep.join(map(str, [*SOURCES, EXAMPLES[0]]))
     command = [sys.executable, "-m", "mypy", "--config-file=", "--ignore-missing-imports", f"--cache-dir={tmp_path}"]
     checked = subprocess.run(
         [*command, "--follow-imports=silent", *arguments],
@@ -36,3 +36,23 @@ def test_type_checker_has_no_complaint(arguments: list[str], tmp_path: Path) -> 
         text=True,
     )
     assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.slow
+def test_pyright_has_no_complaint_about_bots_and_examples(tmp_path: Path) -> None:
+    """And it knows the types: it finds fault with a bot that is wrong."""
+    program = require_program_of("basedpyright", [Path(sys.executable).parent])
+    for module in ("chess", "gymnasium", "msgspec", "numba", "trio"):
+        require_module(module)
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import gm_client, gm_recon\ngm_recon.play_local(1, 2)\ngm_client.run(gm_client, opponent=[])\n")
+    config = tmp_path / "pyrightconfig.json"
+    sources = [str(path) for path in [*SOURCES, EXAMPLES[0]]]
+    for paths, status in (([BOTS, *EXAMPLES], 0), ([wrong], 1)):
+        checked = [str(path) for path in paths]
+        config.write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": sources, "include": checked}))
+        command = [program, "--project", config, "--pythonpath", sys.executable, "--outputjson"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        assert done.returncode == status, done.stdout
+        assert json.loads(done.stdout)["summary"]["filesAnalyzed"] >= len(paths)
+    assert {found["range"]["start"]["line"] for found in json.loads(done.stdout)["generalDiagnostics"]} == {1, 2}
