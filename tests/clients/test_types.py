@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -56,3 +61,37 @@ def test_pyright_has_no_complaint_about_bots_and_examples(tmp_path: Path) -> Non
         assert done.returncode == status, done.stdout
         assert json.loads(done.stdout)["summary"]["filesAnalyzed"] >= len(paths)
     assert {found["range"]["start"]["line"] for found in json.loads(done.stdout)["generalDiagnostics"]} == {1, 2}
+
+
+@pytest.mark.slow
+def test_public_names_of_the_manual_s_modules_have_docstrings_and_types() -> None:
+    for module in ("gymnasium", "numba", "pettingzoo", "reconchess"):
+        require_module(module)
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    found = {*re.findall(r"automodule:: (gm_(?:arena|client|env|recon)[\w.]*)", pages), "gm_client"}
+    assert {name.partition(".")[0] for name in found} == {"gm_arena", "gm_client", "gm_env", "gm_recon"}
+    lacking = [name for module in sorted(found) for name, item in public(module) if not is_described(item)]
+    assert lacking == []
+
+
+def public(module: str) -> Iterator[tuple[str, object]]:
+    """Yield the classes, methods and functions that a module of ours offers, by name."""
+    holder = import_module(module)
+    for name in getattr(holder, "__all__", [name for name in vars(holder) if not name.startswith("_")]):
+        item = getattr(holder, name)
+        if not str(getattr(item, "__module__", "")).startswith("gm_") or not isinstance(item, type | FunctionType):
+            continue
+        yield f"{module}.{name}", item
+        for own, member in vars(item).items() if isinstance(item, type) else ():
+            method = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if not own.startswith("_") and isinstance(method, FunctionType):
+                yield f"{module}.{name}.{own}", method
+
+
+def is_described(item: object) -> bool:
+    """Return whether it has a docstring, and each of its parameters and results a type."""
+    if not isinstance(item, FunctionType):
+        return bool(item.__doc__)
+    documented = inspect.getdoc(item)  # of a base class where the method has none
+    names = {*inspect.signature(item).parameters, "return"} - {"self", "cls"}
+    return bool(documented) and names <= item.__annotations__.keys()
