@@ -75,27 +75,14 @@ class Lines:
         self._left_alone += 1
         _say(f"game {game_id} {reason}: left alone")
 
-    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
-        silence = f"the opponent has not moved for {seconds:g} s"
-        _say(f"game {game_id}: {silence}; left unfinished: --game {game_id} continues it")
-
     def declines(self, game_id: int, reason: str) -> None:
         _say(f"game {game_id} {reason}: declined")
-
-    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
-        games = "the game" if at_once == 1 else f"one of the {at_once} games"
-        message = f"game {game_id} waits for {games} in hand to end (--concurrency)"
-        if start_seconds is not None:
-            message += f", and is lost if that takes more than {start_seconds:g} s from its start"
-        _say(message, err=True)
 
     def drains(self, in_hand: int) -> None:
         """Report that the first Ctrl-C was received."""
         if in_hand:
             games = "the game" if in_hand == 1 else f"the {in_hand} games"
-            _say(
-                f"finishing {games} in hand, with a clock however long it takes; Ctrl-C again leaves at once", err=True
-            )
+            _say(f"finishing {games} in hand, however long it takes; Ctrl-C again leaves at once", err=True)
 
     def sums_up(self) -> None:
         """Print the last line."""
