@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import chess
 import trio
@@ -23,8 +23,11 @@ from gm_client.trio_client import Client
 
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .endings import result_words
-from .seat import Played, learn_names, play_seat
+from .seat import learn_names, play_seat
 from .sides import made_as, player_in
+
+if TYPE_CHECKING:
+    from .report import Lines
 
 #: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
@@ -55,27 +58,13 @@ class Server:
         return Client(self.host, self.port, **how)
 
 
-class Reporter(Protocol):
-    """A receiver of progress reports."""
-
-    def begins(self, place: Place) -> None:
-        """Report that a seat is taken."""
-
-    def ends(self, played: Played) -> None:
-        """Report that a seat was played to its end."""
-
-    def leaves_alone(self, game_id: int, reason: str) -> None:
-        """Report that a game is not played, or no longer."""
-
-    def declines(self, game_id: int, reason: str) -> None:
-        """Report that an invitation to a game was declined."""
-
-
 class Bridge:
     """The games in progress. Each has a bot of its own, and none delays another."""
 
-    def __init__(self, server: Server, bots: Bots, reporter: Reporter, *, at_once: int) -> None:
-        """:param at_once: the most games to play at the same time."""
+    def __init__(self, server: Server, bots: Bots, reporter: Lines, *, at_once: int) -> None:
+        """:param reporter: receives what happens, line by line.
+        :param at_once: the most games to play at the same time.
+        """
         self._server, self._bots, self._reporter = server, bots, reporter
         self._room = trio.Semaphore(at_once)
         self._in_hand: dict[int, list[Place]] = {}

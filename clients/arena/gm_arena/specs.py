@@ -103,13 +103,7 @@ def split_settings(spec: str) -> tuple[str, dict[str, str]]:
     match = _WITH_SETTINGS.fullmatch(spec)
     if match is None:
         return spec, {}
-    settings = {}
-    for part in filter(None, match["settings"].split(",")):
-        name, equals, value = part.partition("=")
-        if not name.strip() or not equals:
-            raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return match["kind"] + match["rest"], settings
+    return match["kind"] + match["rest"], read_options(spec, match["settings"])
 
 
 def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
@@ -131,9 +125,9 @@ def read_options(spec: str, text: str) -> dict[str, str]:
     options = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
-        if not name.isidentifier() or not equals:
+        if not name.strip() or not equals:
             raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
-        options[name] = value
+        options[name.strip()] = value.strip()
     return options
 
 
