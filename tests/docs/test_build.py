@@ -25,7 +25,6 @@ REFERENCE = {
     "arena": (
         "gm_arena.bot",
         "gm_arena.schedule",
-        "gm_arena.swiss",
         "gm_arena.crosstable",
     ),
 }

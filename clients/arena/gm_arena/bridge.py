@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import chess
 import trio
@@ -23,11 +23,9 @@ from gm_client.trio_client import Client
 
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .endings import result_words
+from .report import Lines
 from .seat import learn_names, play_seat
 from .sides import made_as, player_in
-
-if TYPE_CHECKING:
-    from .report import Lines
 
 #: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
@@ -133,8 +131,7 @@ class Bridge:
     ) -> None:
         """Make games against a player, or, where that is None, against whoever joins; and play them.
 
-        :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
-            is online, and is challenged.
+        :param opponent: see :func:`~gm_arena.sides.made_as`.
         :param colors: the bot's colours, one for each game.
         :param options: fields of ``new_game``, which override the bots' defaults.
         """
@@ -146,7 +143,13 @@ class Bridge:
             for color in colors:
                 if not await self._has_room():
                     return
-                game = await made_as(client, opponent, color, fields)
+                try:
+                    game = await made_as(client, opponent, color, fields)
+                except GmError as error:
+                    if not isinstance(opponent, str) or opponent in (bots := [bot["name"] for bot in client.bots]):
+                        raise
+                    known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to challenge"
+                    raise BridgeError(f"--opponent: {opponent!r} is {known}: {error}") from error
                 state = await _seen_by_all(client, game["game_id"])
                 places = self._places_in(state, client.player)
                 for place in places:

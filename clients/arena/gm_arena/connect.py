@@ -50,7 +50,8 @@ from .stopping import SIGNALS
 @click.option(
     "--opponent",
     metavar="ID|NAME|anyone",
-    help="Make a new game against this player, or anyone who joins, then leave. A named player must be online.",
+    help="Make a new game against this player, a bot of the server's by its name, or anyone who joins; then leave. "
+    "A registered player must be online.",
 )
 @click.option(
     "--color",
@@ -123,7 +124,7 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     async def plan(bridge: Bridge) -> None:
         async with server.client() as client:
             await client.open()  # so that nothing is shown before a server is reached
-        lines.starts(server)
+        lines.starts(server.host, given["player"])
         if given["game"] is not None:
             await bridge.play_one(given["game"])
         elif given["opponent"] is not None:

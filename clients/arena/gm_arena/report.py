@@ -13,7 +13,6 @@ import click
 from gm_client.blocking import Color
 
 from .bot import Bots, Place
-from .bridge import Server
 from .endings import result_words
 from .seat import Played
 
@@ -47,10 +46,9 @@ class Lines:
         """Whether no bot failed and not every game had to be left alone."""
         return not self._failed and (not self._left_alone or any(self._counts.values()))
 
-    def starts(self, server: Server) -> None:
+    def starts(self, server: str, player: str) -> None:
         """Report that the bot runs and looks for games."""
-        who = server.hello.get("name", server.hello.get("player"))
-        _say(f"{self._bots.name} plays on {server.host} as player {who}; Ctrl-C finishes its games and leaves")
+        _say(f"{self._bots.name} plays on {server} as player {player}; Ctrl-C finishes its games and leaves")
 
     def begins(self, place: Place) -> None:
         opponent = "whoever joins" if place.opponent is None else place.opponent_name

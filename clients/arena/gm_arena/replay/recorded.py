@@ -7,9 +7,10 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import chess
@@ -191,7 +192,7 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
     try:
         pgn = found.read()
         if pgn.headers.get("Variant", "").lower() == VARIANT.lower():
-            return _blind(read_pgn(found.text), where, clock=_clock_of(pgn))
+            return _blind(read_pgn(found.text), where, pgn.headers)
         variant, start = start_of(pgn.headers)
         nodes, bad_move = read_main_line(pgn, start)
     except (BadHistory, GmError, ValueError) as error:
@@ -207,22 +208,28 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
         pgn.result or "*",
         "" if ending in (ON, "unterminated") else ending_words(ending, variant),
         variant,
-        _clock_of(pgn),
+        _clock_of(headers),
         start,
         nodes,
         bad_move=bad_move,
     )
 
 
-def _clock_of(pgn: PgnText) -> str:
-    return pgn.headers.get("TimeControl", "").strip("-?")
+def _clock_of(headers: Mapping[str, str]) -> str:
+    return headers.get("TimeControl", "").strip("-?")
 
 
-def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
-    history = saved.history
-    ending = "" if history.win_reason is None else reason_words(history.win_reason)
+def _blind(saved: SavedGame, where: str, headers: Mapping[str, str] = MappingProxyType({})) -> Recorded:
+    """Return a game of blind chess.
+
+    :param headers: the tags of its PGN, if it has one: they say how it ended where reconchess has one reason for two
+        causes.
+    """
+    history, termination = saved.history, headers.get("GmdTermination", "")
+    reason = "" if history.win_reason is None else reason_words(history.win_reason)
+    ending = ending_words(termination, "rbc") if reason and termination else reason
     white, black = saved.white or "?", saved.black or "?"
-    return Recorded(where, white, black, history.result, ending, "rbc", clock, history=history)
+    return Recorded(where, white, black, history.result, ending, "rbc", _clock_of(headers), history=history)
 
 
 def line_game(text: str, where: str) -> Recorded:
