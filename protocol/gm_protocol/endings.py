@@ -57,7 +57,6 @@ class Traits(Struct, frozen=True, kw_only=True):
     :ivar side: the side in the termination: the one that acted or failed to act; None where it has none.
     :ivar words: the cause in results and tables.
     :ivar page: the sentence on pages.
-    :ivar referee: the referee's sentence; empty where it says more of an eliminated bot, or no refereed game ends so.
     :ivar pgn: the value of PGN's Termination tag (9.8.1 of its standard).
     :ivar called_off: whether the game never began; then it has no result.
     """
@@ -66,7 +65,6 @@ class Traits(Struct, frozen=True, kw_only=True):
     side: Literal["winner", "loser", "claimant"] | None = None
     words: str
     page: str
-    referee: str = ""
     pgn: str = "normal"
     called_off: bool = False
 
@@ -77,38 +75,32 @@ class Cause(Enum):
 
     _value_: Traits
 
-    CHECKMATE = Traits(
-        word="victory", side="winner", words="checkmate", page="{winner} won by checkmate", referee="Checkmate."
-    )
+    CHECKMATE = Traits(word="victory", side="winner", words="checkmate", page="{winner} won by checkmate")
     #: In variants where a king may be captured.
     KING_CAPTURE = Traits(
         word="victory", side="winner", words="king captured", page="{winner} won by capturing the king"
     )
-    STALEMATE = Traits(word="stalemate", words="stalemate", page="Draw by stalemate", referee="Stalemate.")
+    STALEMATE = Traits(word="stalemate", words="stalemate", page="Draw by stalemate")
     INSUFFICIENT_MATERIAL = Traits(
         word="draw_material",
         words="insufficient material",
         page="Draw by insufficient material",
-        referee="Draw by insufficient material.",
     )
     FIFTY_MOVES = Traits(
         word="draw_fifty_moves",
         words="fifty moves",
         page="Draw by the fifty-move rule",
-        referee="Draw by the fifty-move rule.",
     )
     THREEFOLD_REPETITION = Traits(
         word="draw_repetition",
         words="threefold repetition",
         page="Draw by repetition",
-        referee="Draw by threefold repetition.",
     )
     #: The game has reached its ``max_moves``, or the server's limit.
     MOVE_LIMIT = Traits(
         word="draw_move_limit",
         words="move limit",
         page="Draw by the limit of moves",
-        referee="Draw: all moves are played.",
         pgn="adjudication",
     )
     #: The last full turn of its ``max_turns`` was played.
@@ -117,13 +109,12 @@ class Cause(Enum):
     )
     #: A player claimed a draw that the rules allowed.
     DRAW_CLAIM = Traits(word="taken_draw", side="claimant", words="draw claimed", page="Draw, claimed by {claimant}")
-    AGREEMENT = Traits(word="draw_agreed", words="draw agreed", page="Draw by agreement", referee="Draw by agreement.")
+    AGREEMENT = Traits(word="draw_agreed", words="draw agreed", page="Draw by agreement")
     RESIGNATION = Traits(
         word="resignation",
         side="loser",
         words="resignation",
         page="{winner} won by resignation",
-        referee="{loser} resigns.",
     )
     TIMEOUT = Traits(word="timeout", side="loser", words="time", page="{winner} won on time", pgn="time forfeit")
     #: A player's time is up, and the opponent has not the material to mate (FIDE 6.9).
