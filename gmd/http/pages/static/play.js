@@ -87,8 +87,8 @@ function apply(view) {
   keepFocus(controls, toggle, view.over);
   hover(over);
   if (isNew) announce();
-  aid?.follow(view, (possible) => board?.mark("possible", possible));
-  if (view.over) suspects?.forget();
+  aid?.follow(view, board);
+  suspects?.see(view);
   if (view.over && view.seat !== null) showNextGame(path);
   sayReady(view, lastListed, apply);
 }
@@ -280,7 +280,8 @@ draw(false);
 setClock(shown.clock);
 toggle();
 game.classList.add("scripted");
-aid?.follow(shown, (possible) => board?.mark("possible", possible));
+aid?.follow(shown, board);
+suspects?.see(shown);
 sayReady(shown, lastListed, apply);
 follow(path, game.dataset.named ?? "", lastListed, apply);
 
