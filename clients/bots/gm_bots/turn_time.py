@@ -36,8 +36,8 @@ def seconds_of_game(left: float, limit: float | None) -> float:
 class Gains:
     """What a clock gains with each turn, beside the time that the turn is planned to take.
 
-    A turn gains the increment, and loses what it takes longer than planned: on a busy machine, or far from the server, all
-    of them do. The next turns are planned longer or shorter by that, so that a clock is used up and never runs out.
+    A turn gains the increment, and loses what it takes longer than planned: on a busy machine, or far from the server,
+    all of them do. The next turns are planned longer or shorter by that, so that a clock is used up and never runs out.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import chess
 import pytest
 
 from gm_arena.bot import BotFailed
-from gm_bots.expectation.engine import MATE, Stockfish
+from gm_bots.expectation.engine import MATE, Stockfish, Stockfishes
 from tests.bots.expectation.asked import stockfish
 from tests.tools import require_tool
 
@@ -51,7 +51,7 @@ def test_position_without_a_legal_move_has_a_score_and_no_moves(fen: str, score:
 
 
 def test_same_searches_after_a_new_game_give_the_same_scores() -> None:
-    def searched(engine: Stockfish) -> list[object]:
+    def searched(engine: Stockfishes) -> list[object]:
         engine.new_game()
         return [engine.scores(chess.STARTING_FEN, 4), engine.score(MATE_IN_ONE, 6), engine.scores(MATE_IN_ONE, 5)]
 

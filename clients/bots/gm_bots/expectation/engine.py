@@ -7,8 +7,11 @@ searches as short as these that takes four times as long.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
+from typing import TypeVar
 
 from gm_arena.bot import BotFailed
 from gm_arena.uci import go, read_words, set_option
@@ -19,6 +22,9 @@ EVERY_MOVE = 256
 HASH_MEBIBYTES = 16
 #: The score of a mate in 0 moves, in hundredths of a pawn; each move that it takes longer is worth one less.
 MATE = 100_000
+
+_T = TypeVar("_T")
+_Item = TypeVar("_Item")
 
 #: Scores in hundredths of a pawn for the side to move, by moves in UCI.
 Scores = dict[str, int]
@@ -147,6 +153,60 @@ class Stockfish:
             self._process.stdin.flush()
         except (OSError, ValueError):
             raise BotFailed("Stockfish has ended") from None
+
+
+class Stockfishes:
+    """Several processes, for as many searches at a time.
+
+    :ivar size: their number.
+    """
+
+    def __init__(self, path: str, size: int) -> None:
+        """Start the programs.
+
+        :raises BotFailed: they cannot be started, or are no UCI engines.
+        """
+        self.size = size
+        self._all: list[Stockfish] = []
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="stockfish")
+        try:
+            self._all += (Stockfish(path) for _ in range(size))
+        except BotFailed:
+            self.close()
+            raise
+        self._free: SimpleQueue[Stockfish] = SimpleQueue()
+        for each in self._all:
+            self._free.put(each)
+
+    def new_game(self) -> None:
+        """Forget all earlier searches."""
+        for each in self._all:
+            each.new_game()
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
+        """Do :meth:`Stockfish.scores` in one of them."""
+        return self._by_one(lambda one: one.scores(fen, depth, moves, seconds))
+
+    def score(self, fen: str, depth: int) -> int:
+        """Do :meth:`Stockfish.score` in one of them."""
+        return self._by_one(lambda one: one.score(fen, depth))
+
+    def map(self, function: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
+        """Return what a function, which asks them, returns for each of some items, at most :attr:`size` of them."""
+        return [function(items[0])] if len(items) == 1 else list(self._threads.map(function, items))
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        for each in self._all:
+            each.close()
+        self._threads.shutdown(wait=False)
+
+    def _by_one(self, search: Callable[[Stockfish], _T]) -> _T:
+        one = self._free.get()
+        try:
+            return search(one)
+        finally:
+            self._free.put(one)
 
 
 def _score(words: list[str]) -> int:
