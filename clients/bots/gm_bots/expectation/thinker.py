@@ -23,8 +23,8 @@ from .settings import Settings
 LEAST_SEARCHED = 2
 #: Positions that are searched at most where a clock says how many: the choice among their senses takes a second.
 MOST_SEARCHED = 1_000
-#: By a clock, the best moves are searched so many plies deeper each time, up to the last depth, or until the same one is
-#: the best twice and its expected result is better by so much.
+#: By a clock, the best moves are searched so many plies deeper each time, up to the last depth, or until the same one
+#: is the best twice and its expected result is better by so much.
 DEEPER, DEEPEST, CLEAR = 2, 20, 0.1
 
 
@@ -143,7 +143,7 @@ class Thinker:
         """
         timed = ends < float("inf")
         depth = self._settings.refined + int(log2(max(1.0, self._settings.positions / len(boards))) / 2)
-        leader, values = None, values_of(rows, weights, self._settings.caution)
+        leader, values = -1, values_of(rows, weights, self._settings.caution)
         while time.monotonic() < ends:
             self._deepen(boards, rows, places, depth, ends)
             values = values_of(rows, weights, self._settings.caution)
