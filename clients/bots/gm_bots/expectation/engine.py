@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from gm_arena.bot import BotFailed
-from gm_arena.uci import go, read_words, set_option
+from gm_arena.uci import go, milliseconds, read_words, set_option
 
 #: More moves than any position has: Stockfish then scores each.
 EVERY_MOVE = 256
@@ -101,7 +101,8 @@ class Stockfish:
     ) -> list[tuple[int, list[str]]]:
         """Return the scores of the last iteration with their lines of moves, the worst first."""
         only = f" searchmoves {' '.join(moves)}" if moves else ""
-        question = f"position fen {fen}\n{go(depth=depth, seconds=seconds)}{only}"
+        limits = go(depth=depth, movetime=None if seconds is None else milliseconds(seconds))
+        question = f"position fen {fen}\n{limits}{only}"
         try:
             said = self._searched(question, lines)
         except BotFailed:
