@@ -530,6 +530,15 @@ class PlayerNames(TypedDict):
     black: str | None
 
 
+class Hint(TypedDict):
+    """The sense that leaves the fewest positions on average."""
+
+    #: Its square.
+    square: str
+    #: The share of the positions that it leaves.
+    left: float
+
+
 class GameRow(TypedDict):
     """A game in a list of games.
 
@@ -900,6 +909,8 @@ class BeliefFields(Fields, total=False):
     samples: int
     #: Decides which.
     seed: int
+    #: Whether to name the sense that would tell most.
+    hint: bool
 
 
 class Reply(TypedDict):
@@ -959,6 +970,8 @@ class BeliefReply(Reply):
     marginals: list[list[float]]
     #: Some of these, in FEN.
     samples: list[str]
+    #: If asked for; null: it is not to sense.
+    hint: NotRequired[Hint | None]
 
 
 class GamesReply(Reply):

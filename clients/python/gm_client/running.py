@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack
 
 import chess
 from chess import STARTING_FEN, Board, Move, Piece, Square
@@ -27,6 +27,7 @@ from .blocking import (
     GameState,
     GmError,
     HelloFields,
+    MoveReply,
     PlayerNames,
 )
 from .chess_client import Client, Turn, connect
@@ -167,7 +168,7 @@ def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> His
         client.join(game_id, seat=seat, brief=True)
         turns = client.turns(game_id, seat=seat, brief=True)
         for turn in _reporting(turns, f"game {game_id}: waiting for player {names[other] or opponent}"):
-            game = _ServerTurn(turn, seat)
+            game = ServerTurn(turn)
             play_turn(game, bot, game.seconds_left)
     except BaseException:  # of the player, or Ctrl-C: nobody goes on with the game
         with suppress(GmError, ConnectionLost):  # it is over, or cannot be reached
@@ -224,21 +225,47 @@ def _seat(client: Client, state: GameState, color: Color | None) -> Color:
     return seats[0]
 
 
-class _ServerTurn:
-    """One turn on the server, as a :class:`gm_recon.player.PlayedTurn`."""
+class IllegalAction(ValueError):
+    """A player has returned something that is not among its actions."""
 
-    def __init__(self, turn: Turn, seat: Color) -> None:
-        self._turn, self._seat = turn, seat
+
+class SeatTurn(Protocol):
+    """One turn of a seat on a server: :class:`gm_client.Turn` has these attributes."""
+
+    @property
+    def state(self) -> GameState: ...
+
+    @property
+    def color(self) -> Color: ...
+
+    @property
+    def sense_actions(self) -> list[str]: ...
+
+    @property
+    def move_actions(self) -> list[str]: ...
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]: ...
+
+    def move(self, move: Move | None) -> MoveReply: ...
+
+
+class ServerTurn:
+    """One turn on a server, as a :class:`gm_recon.player.PlayedTurn`, with the player's clock."""
+
+    def __init__(self, turn: SeatTurn) -> None:
+        self._turn = turn
         self._out_of_time = math.inf
         self._learn_clock()
 
     def _learn_clock(self) -> None:
+        """Take the seconds left from the state. The server charges no network time: here they only ever decrease."""
         clock = self._turn.state["clock"]
-        left = None if clock is None else clock[self._seat]
+        left = None if clock is None else clock[self._turn.color]
         if left is not None:
             self._out_of_time = min(self._out_of_time, time.monotonic() + left)
 
     def seconds_left(self) -> float:
+        """Return the seconds that the player has left; infinity without a clock."""
         return self._out_of_time - time.monotonic()
 
     @property
@@ -252,10 +279,30 @@ class _ServerTurn:
         return [Move.from_uci(uci) for uci in self._turn.move_actions]
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        seen = self._turn.sense(checked_sense(square))
+        """Sense, as the player has chosen.
+
+        :raises IllegalAction: it is not a square.
+        """
+        with _judged():
+            square = checked_sense(square)
+        seen = self._turn.sense(square)
         self._learn_clock()
         return seen
 
     def move(self, requested: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        moved = self._turn.move(checked_move(requested, self.move_actions()))
+        """Move, as the player has chosen.
+
+        :raises IllegalAction: the move may not be requested.
+        """
+        with _judged():
+            checked_move(requested, self.move_actions())
+        moved = self._turn.move(requested)
         return requested, read_move(moved["taken_move"]), read_square(moved["capture_square"])
+
+
+@contextmanager
+def _judged() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise IllegalAction(str(error)) from None

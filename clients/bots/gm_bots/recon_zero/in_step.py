@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gm_arena.in_step import EndedInStep, GameInStep
-from gm_arena.match.settings import RECONCHESS
+from gm_arena.specs import RECONCHESS
 
 from .league.members import ATTACKER, RANDOM, TROUT, Program
 
