@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --quiet --editable
 UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-client
 
 # pip shows nothing of what the build says.
-BOARD = test -e gmd/http/pages/static/cm-chessboard/LICENSE || \
+BOARD = test -e gmd/http/pages/static/chessground/LICENSE || \
   echo 'The moving board of the pages could not be downloaded: they show still ones. To try again: make board'
 
 # The types of the pages' scripts, by TypeScript's compiler, which is no package of Python's.
@@ -87,7 +87,7 @@ screenshots: $(VENV)/.installed-browser
 	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 clean:
-	rm -rf gmd/http/pages/static/cm-chessboard $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf gmd/http/pages/static/chessground $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.made

@@ -233,6 +233,7 @@ class Daemon:
     :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
+    :ivar beliefs: the possible positions of players of blind chess.
     :ivar lease: the right to serve the database; None for games in SQLite or in memory.
     """
 
@@ -255,6 +256,7 @@ class Daemon:
         self.scheduler = services.scheduler
         self.roster = services.roster
         self.contests = services.contests
+        self.beliefs = services.beliefs
         self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)
@@ -357,6 +359,8 @@ async def open_daemon(
                     serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
                     running_bots(bots, config, services, local),
                 ):
+                    await trio.lowlevel.checkpoint()  # what the start took is no pause
+                    loop_time.report_pauses()
                     daemon = Daemon(services, session_server, certificate, listeners, web, local)
                     if lease is not None:
                         lease.show(_shown(daemon))
@@ -489,6 +493,7 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
             max_waiting=config.max_waiting_passwords, max_waiting_of_one=config.max_waiting_passwords_per_address
         ),
         presence_seconds=config.presence_timeout,
+        invite=config.invite,
     )
 
 
@@ -539,12 +544,13 @@ def services_of(
         ranked,
         lobby.limits,
         metrics,
-        spectators_of(config, local=all(map(is_local, listeners))),
+        spectators_of(config, local=local and all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
         SendTimeout(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
         lease=lease,
+        game_port=listeners[0].socket.getsockname()[1] if listeners else None,
     )
 
 

@@ -46,16 +46,36 @@ def square(page: Page, name: str) -> Locator:
     return page.locator(f".cell[data-square={name}]")
 
 
+def press(page: Page, name: str) -> None:
+    """Press the mouse on a square; the pieces, which take it, are drawn above the squares."""
+    square(page, name).click(force=True)
+
+
+def drag(page: Page, start: str, end: str) -> None:
+    """Drag the piece of a square to another square, and let it go there."""
+    carry(page, start, end)
+    page.mouse.up()
+
+
+def carry(page: Page, start: str, end: str) -> None:
+    """Drag the piece of a square over another square."""
+    square(page, start).hover(force=True)
+    page.mouse.down()
+    square(page, end).hover(force=True)
+    expect(page.locator("piece.dragging")).to_be_visible()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def click_move(page: Page, move: chess.Move) -> None:
     """Make a move by two clicks, or by dragging a piece."""
-    start, end = (square(page, chess.square_name(each)) for each in (move.from_square, move.to_square))
-    expect(start).to_have_class(re.compile("own"))  # before that it is not this player's turn on the page
+    start, end = (chess.square_name(each) for each in (move.from_square, move.to_square))
+    expect(page).to_have_title(re.compile("^Your turn"))  # before that it is not this player's turn on the page
     if move.from_square % 2:
-        start.drag_to(end)
+        drag(page, start, end)
     else:
-        start.click()
-        expect(start).to_have_class(re.compile("selected"))
-        end.click()
+        press(page, start)
+        expect(square(page, start)).to_have_attribute("aria-label", re.compile("chosen"))
+        press(page, end)
     _promote(page, move)
 
 
@@ -91,7 +111,9 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
         return
     button = page.get_by_role("dialog").get_by_role("button", name=chess.piece_name(move.promotion))
     if keyboard:
-        button.focus()
+        for _ in range(["queen", "knight", "rook", "bishop"].index(chess.piece_name(move.promotion))):
+            page.keyboard.press("Tab")
+        expect(button).to_be_focused()
         page.keyboard.press("Enter")
     else:
         button.click()
@@ -100,7 +122,7 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
 def sense_around(page: Page, name: str) -> None:
     """Sense around a square as soon as it is the player's turn; before that a click there would mean nothing."""
     expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
-    square(page, name).click()
+    press(page, name)
 
 
 def type_move(page: Page, move: chess.Move) -> None:

@@ -15,7 +15,17 @@ from gm_client.blocking import Client
 from tests.browser.chromium import Browser, Browsers, Page, expect
 from tests.browser.conftest import site_environment
 from tests.browser.games import BLACK, chess_game, client_of
-from tests.browser.playing import click_move, expect_board, fen_of, open_play, resign, sense_around, square, type_move
+from tests.browser.playing import (
+    click_move,
+    expect_board,
+    fen_of,
+    open_play,
+    press,
+    resign,
+    sense_around,
+    square,
+    type_move,
+)
 from tests.serving import Served, reserved_port, served
 
 pytestmark = pytest.mark.slow
@@ -142,7 +152,7 @@ def show_aid_and_mark_d5(page: Page) -> None:
     page.get_by_role("button", name="Show where enemies may stand").click()
     expect(page.locator("#aid-words")).to_contain_text("1 position is possible")
     page.get_by_role("button", name="Mark a queen").click()
-    square(page, "d5").click()
+    press(page, "d5")
     page.get_by_role("button", name="Mark a queen").click()
 
 

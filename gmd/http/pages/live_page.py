@@ -9,18 +9,22 @@ import chess
 import msgspec
 from litestar import Request, Response
 from litestar.status_codes import HTTP_200_OK
+from markupsafe import Markup
 
 from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
+from gmd.games.notation import run_through
 from gmd.http.pages.answers import IN_PROGRESS
+from gmd.http.pages.drawing import draw
 from gmd.http.pages.live_view import LiveMove, LivePart, LiveView, live_view, moves_since, names_for, part_of
 from gmd.http.pages.looking import Look
+from gmd.http.pages.picture_view import picture_steps
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import Visit
 
 #: The most invitations among which a game is looked for, and the most moves that the page lists.
 INVITATIONS, MOVES = 100, 400
-#: The size in pixels of the picture for those without scripts.
+#: The size in pixels of the picture that the page comes with.
 SIZE = 720
 FILES = "abcdefgh"
 
@@ -39,6 +43,7 @@ class LivePage:
     """What the page shows.
 
     :ivar view: the game now, as scripts get it, but without the part that the page has.
+    :ivar drawn: the board as SVG, which is shown until a script draws it.
     :ivar rows: the moves, in rows of a number, White's and Black's.
     :ivar earlier: whether there are moves before those of the rows.
     :ivar bottom: the side at the bottom of the board.
@@ -53,6 +58,7 @@ class LivePage:
     state: GameState
     part: LivePart
     view: LiveView
+    drawn: Markup
     rows: list[tuple[int, LiveMove | None, LiveMove | None]]
     earlier: bool
     bottom: Color
@@ -76,7 +82,7 @@ class LivePage:
 
     @property
     def picture(self) -> str:
-        """The address of the picture of the board."""
+        """The address of a picture of the board, for a script that cannot draw it."""
         view = f"&view={self.named}" if self.named else ""
         return f"{self.path}.svg?size={SIZE}{view}{'&flip=1' if self.bottom == 'black' else ''}"
 
@@ -129,10 +135,12 @@ async def _shown(
     free = _free(state, visit) if state.phase == "open" else []
     moves = moves_since(look, max(0, state.ply_index - MOVES))
     is_black = look.seat == chess.BLACK if flip is None else flip
+    picture = run_through(picture_steps(look, state.ply_index, view=None))
     return LivePage(
         state=state,
         part=part_of(look, names_for(visit, look)),
         view=live_view(look, None, html=""),
+        drawn=Markup(draw(picture, size=SIZE, flip=is_black)),
         rows=rows_of(moves),
         earlier=state.ply_index > MOVES and bool(moves),
         bottom="black" if is_black else "white",

@@ -10,13 +10,19 @@ export interface Move {
   readonly asked: string;
 }
 
-export interface BoardView {
+/** What a board shows. */
+export interface Position {
   readonly placement: string;
   readonly last_move: string | null;
   readonly check: string | null;
   readonly window: readonly string[];
   readonly unseen: readonly string[];
   readonly orientation: Color;
+  /** For each square from a1, b1 to h8 the probability of an enemy piece; null for none. */
+  readonly shares?: readonly number[] | null;
+}
+
+export interface BoardView extends Position {
   readonly fen: string;
   readonly pockets: readonly [string, string] | null;
 }
@@ -51,9 +57,14 @@ export interface LiveView {
   readonly can: Can | null;
 }
 
-/** What may still stand on the squares (gmd/http/pages/aid.py). */
+/** Where enemy pieces may stand (gmd/http/pages/aid.py). */
 export interface Aid {
-  readonly positions: number | null;
-  readonly squares: readonly string[];
+  readonly positions: number;
+  readonly exact: boolean;
+  /** By kinds of pieces, the share of the positions for each square from a1, b1 to h8. */
+  readonly shares: Readonly<Record<string, readonly number[]>>;
   readonly words: string;
+  readonly hints: boolean;
+  readonly hint: { readonly square: string; readonly left: number } | null;
+  readonly hint_words: string;
 }
