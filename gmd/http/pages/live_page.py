@@ -148,7 +148,7 @@ async def _shown(
         free=[] if received else free,
         invited=received is not None,
         ahead=sent.ahead if sent is not None and isinstance(sent.ahead, int) else None,
-        link=_address(request, visit, state.game_id) if free and look.seat is not None else "",
+        link=f"{visit.origin}/games/{state.game_id}" if free and look.seat is not None else "",
         named=named,
         typed=typed,
     )
@@ -180,9 +180,3 @@ async def _invitations(visit: Visit, look: Look) -> tuple[InvitationRow | None, 
         None if received is None else msgspec.convert(received, InvitationRow),
         None if sent is None else msgspec.convert(sent, InvitationRow),
     )
-
-
-def _address(request: Request[Any, Any, Any], visit: Visit, game_id: int) -> str:
-    """Return the address of a game's page for somebody else, as this browser reaches the server."""
-    host = request.headers.get("host", "")
-    return f"{'https' if visit.secure else 'http'}://{host}/games/{game_id}"
