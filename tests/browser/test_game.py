@@ -224,9 +224,7 @@ def test_recorded_blind_game_is_replayed_with_what_each_side_saw_and_was_told(pa
             page.keyboard.press("ArrowRight")
         expect_ply(page, ply, last)
         expect(page.get_by_label("FEN")).to_have_value(history.truth_fen_after_move(turn))
-        observed = page.locator("figure.board", has_text="White’s view" if turn.color else "Black’s view").locator(
-            ".observed"
-        )
+        observed = page.get_by_role("list", name="White’s view" if turn.color else "Black’s view")
         square, asked = history.sense(turn), history.requested_move(turn)
         expect(observed).to_contain_text("Sensed" if square is None else f"around {chess.square_name(square)}")
         expect(observed).to_contain_text("Passed" if asked is None else f"Asked for {asked.uci()}")

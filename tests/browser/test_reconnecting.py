@@ -228,3 +228,17 @@ def test_lists_of_the_home_page_go_on_after_the_daemon_is_killed_and_started_aga
     for game_id in (after, before):
         expect(live.locator(f"a[href='/games/{game_id}']")).to_be_visible()
     expect_kept(page)
+
+
+def test_page_says_that_it_reconnects_until_the_daemon_is_there_again(host: Host, browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play by a link to share")
+    lost = page.locator("#lost")
+    expect(lost).to_be_hidden()
+    host.kill()
+    killed = page.evaluate("performance.now()")
+    page.wait_for_function("!document.getElementById('lost').hidden", polling=50)
+    assert page.evaluate("performance.now()") - killed < 2_000
+    expect(lost).to_have_text("Reconnecting…")
+    host.start()
+    expect(lost).to_be_hidden()

@@ -10,13 +10,23 @@ import msgspec
 from litestar import Request, Response
 from litestar.status_codes import HTTP_200_OK
 from markupsafe import Markup
+from msgspec import structs
 
 from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
 from gmd.games.notation import run_through
 from gmd.http.pages.answers import IN_PROGRESS
 from gmd.http.pages.drawing import draw
-from gmd.http.pages.live_view import LiveMove, LivePart, LiveView, live_view, moves_since, names_for, part_of
+from gmd.http.pages.live_view import (
+    LiveMove,
+    LivePart,
+    LiveView,
+    live_view,
+    moves_since,
+    names_for,
+    part_of,
+    turns_since,
+)
 from gmd.http.pages.looking import Look
 from gmd.http.pages.picture_view import picture_steps
 from gmd.http.pages.rendering import page
@@ -139,7 +149,7 @@ async def _shown(
     return LivePage(
         state=state,
         part=part_of(look, names_for(visit, look)),
-        view=live_view(look, None, html=""),
+        view=structs.replace(live_view(look, None, html=""), turns=turns_since(look, 0)),
         drawn=Markup(draw(picture, size=SIZE, flip=is_black)),
         rows=rows_of(moves),
         earlier=state.ply_index > MOVES and bool(moves),

@@ -4,24 +4,26 @@
  * The server says which moves there are; nothing here knows the rules.
  */
 
-import { setClock } from "./clocks.js";
+import { setClock, warnOfLowTime } from "./clocks.js";
 import { keepFocus } from "./focus.js";
 import { follow } from "./live.js";
+import { Memory } from "./memory.js";
 import { addMoves, lastListed } from "./movelist.js";
 import { bySquares } from "./moves.js";
 import { showNextGame } from "./nextgame.js";
+import { followQueue } from "./queue.js";
 import { windowAround } from "./pieces.js";
 import { Pocket } from "./pocket.js";
 import { choosePromotion } from "./promotion.js";
 import { sayReady } from "./ready.js";
 import { fieldsOf, send } from "./sending.js";
+import { play, switchBy } from "./sound.js";
 import { Suspects } from "./suspects.js";
 
 /** @typedef {import("./view.js").LiveView} LiveView */
 /** @typedef {import("./pieces.js").Key} Key */
 
 const game = element("game");
-const live = element("live");
 const controls = element("controls");
 const said = element("said");
 const complaint = element("complaint");
@@ -56,6 +58,14 @@ const suspects =
     ? new Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => board?.suspect(marks))
     : null;
 
+const turns = document.getElementById("turns");
+const memory = turns === null ? null : new Memory(turns, element("past"), () => draw(false));
+
+/** Return the last ply whose move, or whose turn of the player's, the page has. */
+function listed() {
+  return memory === null ? lastListed() : memory.ply;
+}
+
 /** Return the moving board in place of the still one; null where the build could not bring it. */
 async function movingBoard() {
   try {
@@ -79,7 +89,8 @@ function apply(view) {
   const isNew = view.seq > shown.seq;
   const before = shown;
   shown = view;
-  if (view.html) live.innerHTML = view.html;
+  if (view.html) replaceParts(view.html);
+  memory?.add(view.turns);
   draw(before !== view && made !== view.board.last_move);
   made = "";
   addMoves(view.moves, path);
@@ -87,10 +98,34 @@ function apply(view) {
   keepFocus(controls, toggle, view.over);
   hover(over);
   if (isNew) announce();
+  if (view.ply > before.ply) play(isCapture(before, view) ? "capture" : "move");
   aid?.follow(view, (possible) => board?.mark("possible", possible));
   if (view.over) suspects?.forget();
   if (view.over && view.seat !== null) showNextGame(path);
-  sayReady(view, lastListed, apply);
+  sayReady(view, listed, apply);
+}
+
+/**
+ * Return whether a piece has gone between two states, as far as the player may know.
+ * @param {LiveView} before
+ * @param {LiveView} after
+ */
+function isCapture(before, after) {
+  /** @param {LiveView} view */
+  const count = (view) => view.board.fen.split(" ")[0]?.replace(/\[.*|[^a-zA-Z]/g, "").length ?? 0;
+  return count(after) < count(before);
+}
+
+/**
+ * Put the parts of the page that have changed in the place of those with the same names.
+ * @param {string} html
+ */
+function replaceParts(html) {
+  const parts = document.createElement("template");
+  parts.innerHTML = html;
+  for (const part of parts.content.querySelectorAll("[data-live]")) {
+    game.querySelector(`[data-live="${part.getAttribute("data-live")}"]`)?.replaceWith(part);
+  }
 }
 
 /**
@@ -99,7 +134,8 @@ function apply(view) {
  */
 function draw(animated) {
   if (board === null) drawStill();
-  board?.show(shown.board, animated);
+  board?.show(memory?.past?.board ?? shown.board, animated);
+  if (board !== null && memory !== null) element("place").classList.toggle("past", memory.past !== null);
   moves = bySquares(shown.can?.moves ?? [], board?.pieces ?? new Map());
   const hands = shown.board.pockets;
   if (hands !== null && shown.seat !== null) pocket.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
@@ -118,7 +154,7 @@ function drawStill() {
 /** Let the player move on the board what can be moved now. */
 function free() {
   if (board === null || shown.seat === null) return;
-  const marking = suspects?.active === true || pocket.held !== null;
+  const marking = suspects?.active === true || pocket.held !== null || (memory?.past ?? null) !== null;
   const phase = shown.can?.phase;
   board.free({
     side: shown.seat,
@@ -167,14 +203,14 @@ function toggle() {
 
 /** Return the page's title: the players, and the game. */
 function title() {
-  const names = ["white", "black"].map((side) => live.querySelector(`.bar.${side} .player`)?.textContent ?? "open seat");
+  const names = ["white", "black"].map((side) => game.querySelector(`.bar.${side} .player`)?.textContent ?? "open seat");
   return `${names.join(" – ")}, game ${path.replace("/games/", "")} – gmd`;
 }
 
 /** Say how the game stands, for those who do not see it. */
 function announce() {
   const last = shown.moves[shown.moves.length - 1];
-  const words = [...live.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
+  const words = [...game.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
   said.textContent = [...(last ? [`${last.color} played ${last.san}.`] : []), ...words].join(" ");
 }
 
@@ -185,6 +221,7 @@ function announce() {
  * @param {Key} square
  */
 function choose(square) {
+  if (memory !== null && memory.past !== null) return memory.go(null);
   if (suspects?.active) return suspects.mark(square);
   if (pocket.held !== null) return drop(pocket.held, square);
   if (shown.can?.phase === "sense" && shown.can.senses.includes(square)) void act({ kind: "sense", square });
@@ -220,11 +257,12 @@ function drop(letter, to) {
 /** @param {Key | null} square */
 function hover(square) {
   over = square;
-  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active;
+  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active && !memory?.past;
   board?.mark("aim", senses ? windowAround(square) : []);
 }
 
 function cancel() {
+  memory?.go(null);
   suspects?.release();
   pocket.release();
   board?.release();
@@ -251,7 +289,7 @@ async function act(fields) {
 async function submit(fields) {
   if (sending) return;
   sending = true;
-  fields.set("since", String(lastListed()));
+  fields.set("since", String(listed()));
   const answer = await send(`${path}/act`, fields);
   sending = false;
   complaint.hidden = "view" in answer;
@@ -275,14 +313,20 @@ function turn(side) {
   board?.turn(side);
 }
 
+memory?.add(shown.turns);
 turn(bottom);
 draw(false);
 setClock(shown.clock);
 toggle();
 game.classList.add("scripted");
 aid?.follow(shown, (possible) => board?.mark("possible", possible));
-sayReady(shown, lastListed, apply);
-follow(path, game.dataset.named ?? "", lastListed, apply);
+sayReady(shown, listed, apply);
+warnOfLowTime(shown.seat, () => play("low"));
+switchBy(element("sound"));
+followQueue();
+follow(path, game.dataset.named ?? "", listed, apply, (lost) => {
+  element("lost").hidden = !lost;
+});
 
 controls.addEventListener("submit", (event) => {
   const form = event.target;
