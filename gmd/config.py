@@ -40,9 +40,9 @@ class ConfigError(Exception):
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of ``gmd serve`` and of an embedded daemon; :data:`SERVED` has the one default that differs."""
 
-    host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
-        "127.0.0.1"
-    )
+    host: Annotated[
+        str, Meta(min_length=1, description="Address to listen on, for both ports; 0.0.0.0 for every IPv4 address.")
+    ] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
     tls_cert: (
         Annotated[
@@ -318,7 +318,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ) = None
     trust_clock: TrustClock = False
     http: Annotated[bool, Meta(description="Serve HTTP, too: reconchess's API, metrics, health.")] = False
-    http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
+    http_host: (
+        Annotated[str, Meta(min_length=1, description="Address to serve HTTP on; by default that of host.")] | None
+    ) = None
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
     pages: Annotated[bool, Meta(description="Serve pages for browsers over HTTP: to watch, to replay and to play.")] = (
         True

@@ -232,6 +232,7 @@ class Daemon:
     :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
+    :ivar beliefs: the possible positions of players of blind chess.
     :ivar lease: the right to serve the database; None for games in SQLite or in memory.
     """
 
@@ -254,6 +255,7 @@ class Daemon:
         self.scheduler = services.scheduler
         self.roster = services.roster
         self.contests = services.contests
+        self.beliefs = services.beliefs
         self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)
@@ -356,6 +358,8 @@ async def open_daemon(
                     serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
                     running_bots(bots, config, services, local),
                 ):
+                    await trio.lowlevel.checkpoint()  # what the start took is no pause
+                    loop_time.report_pauses()
                     daemon = Daemon(services, session_server, certificate, listeners, web, local)
                     if lease is not None:
                         lease.show(_shown(daemon))
@@ -538,7 +542,7 @@ def services_of(
         ranked,
         lobby.limits,
         metrics,
-        spectators_of(config, local=all(map(is_local, listeners))),
+        spectators_of(config, local=local and all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
         SendTimeout(config.frame_timeout, config.min_read_rate),
         config.require_registration,

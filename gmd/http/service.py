@@ -67,7 +67,7 @@ class HttpService:
         if config.metrics_token is None and not all(map(is_local, listeners)):
             logger.warning(
                 "anybody who reaches it can read /metrics",
-                host=config.http_host,
+                host=config.http_host or config.host,
                 advice="players of blind chess learn from it when others sense: give it a metrics_token",
             )
         if certificate is not None and config.trusted_proxies and not config.http_tls_cert:

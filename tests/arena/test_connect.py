@@ -280,6 +280,23 @@ def test_registered_player_is_challenged_by_name(daemon_process: Served, client:
             assert bot.end() == (0, "won 1, lost 0, drawn 0\n", "")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("registered", [False, True], ids=["open player", "registered player"])
+def test_bot_plays_the_servers_bot_by_its_name(registered: bool) -> None:
+    with served("--bots", "random") as daemon, connect(port=daemon.port) as client:
+        who: list[object] = ["--player", ME]
+        if registered:
+            who = ["--player", "ann", "--key", client.register("ann")["key"]]
+        options = ("--variant", "rbc", "--max-moves", 2, "--color", "black")
+        done = gmd("connect", RANDOM, "--port", daemon.port, *who, "--opponent", "random", *options)
+        assert (done.status, done.err) == (0, "")
+        assert "black against random, rbc" in done.out
+        assert "drawn as black, 1/2-1/2 turn limit" in done.out
+        done = gmd("connect", RANDOM, "--server", f":{daemon.port}", *who, "--opponent", "rando")
+        assert done.status == 1
+        assert "--opponent: 'rando' is no bot of the server (random), nor a player to challenge: " in done.err
+
+
 def resign(port: int, games: int, **who: Any) -> None:
     """Resign in a player's first turn in so many games."""
     with connect(port=port, **who) as client:
@@ -301,7 +318,7 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 
 WRONG = {
     ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
-    ("minmax",): "or one of expectation, minimax, random, recon-zero; did you mean minimax?",
+    ("minmax",): "recon-zero, RandomBot, AttackerBot, TroutBot; did you mean minimax?",
     ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
     ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
     ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",
@@ -309,6 +326,8 @@ WRONG = {
     ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is no clock: write 300, 180+2, 1/0.05",
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
+    ("uci:x", "--key", "@/dev/null"): "--key: /dev/null: the file is empty; it should hold the key",
+    ("uci:x", "--port", "0"): "0 is not in the range 1<=x<=65535",
     ("uci:x", "--server", "host,host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
     ("codingame:cat", "--ranked"): "--ranked: ranked games are rbc, and codingame:cat plays chess960",
     (RANDOM, "--ranked", "--opponent", "anyone"): "--ranked",
@@ -366,7 +385,13 @@ def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> Non
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, "--player", "nobody of this name", "--key", "x"): "name: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
-        (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",
+        (
+            port,
+            AT_RANDOM,
+            *me,
+            "--opponent",
+            "me",
+        ): "--opponent: 'me' is no bot of the server (it has none), nor a player to challenge: player: ",
     }.items():
         status, out, err = run(*arguments)
         assert status == 1

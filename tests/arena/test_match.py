@@ -64,7 +64,9 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
-    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
+    assert shown[10:] == [
+        "not decided: one scored 50.0 % in 4 games; about 1,700 more games would show a difference of 20 Elo"
+    ]
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
@@ -172,6 +174,28 @@ def test_registered_players_are_challenged_by_their_names(
 
 
 # Resuming, and ending early.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_game_that_lost_its_process_goes_on_at_the_server(at_once: int, tmp_path: Path, daemon_process: Served) -> None:
+    """A bot kills the process that plays its game, once: the match, which is resumed then, or one of its workers."""
+    turns = f"[ $((++n)) = 3 ] && mkdir {tmp_path / 'killed'} && kill -9 $PPID; echo random"
+    killer = f"killer=codingame:bash -c 'echo fen; read; read; read; while read; do {turns}; done'"
+    path = tmp_path / "match.jsonl"
+    server = ("--server", f"localhost:{daemon_process.port}", "--concurrency", at_once, "--json-out", path)
+    arguments = (killer, TWO[0], *SHORT, "--games", 2, *server)
+    with connect(port=daemon_process.port) as client:
+        before = {game["game_id"] for game in client.games()["games"]}
+        found = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        if at_once == 1:
+            assert found.returncode == -signal.SIGKILL
+            assert run(*arguments, "--resume")[0] == 0
+        else:
+            assert (found.returncode, found.stderr) == (0, "A process is lost. Its job is given to another.\n")
+        made = {game["game_id"]: game["status"] for game in client.games()["games"] if game["game_id"] not in before}
+    assert made == dict.fromkeys((game["game_id"] for game in games(path)), "over")
+    assert [game["plies"] for game in games(path)] == [24, 24]
 
 
 @pytest.mark.slow

@@ -352,6 +352,12 @@ def test_keys_step_through_the_game(keys: str, expected: list[int], blind: Path)
         (("game.pgn", "--color", "black"), "--color goes with --ask"),
         (("game.pgn", "--spectator-key", "sesame"), "--spectator-key goes with --follow"),
         (("game.pgn", "--patience", "3"), "--patience goes with --follow"),
+        (
+            ("--game", "7", "--follow"),
+            "--game chooses a game of a FILE; to follow game 7, write: gmd replay 7 --follow",
+        ),
+        (("8", "--game", "7", "--follow"), "--game chooses a game of a FILE, and 8 is a game of the daemon"),
+        (("8", "--game", "7"), "--game chooses a game of a FILE, and 8 is a game of the daemon"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], complaint: str) -> None:

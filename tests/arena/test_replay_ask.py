@@ -17,6 +17,7 @@ from reconchess import LocalGame, play_local_game
 from gm_arena.replay.ask import Choice, play_back, turns_of
 from gm_arena.replay.command import replay
 from gm_arena.replay.recorded import history_game, read_file
+from gm_arena.specs import players_of
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS
 from tests.arena.recordings import blind_line, history, open_line
@@ -56,7 +57,7 @@ def local_game(fen: str, turns: int) -> str:
 def choices(text: str, bot: str, color: str) -> list[Choice]:
     """Return the choices of a bot of these tests in a GameHistory."""
     seen: list[Choice] = []
-    play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
+    play_back(history_game(text, "game"), players_of(f"reconchess:{BOTS / bot}"), color == "white", seen.append)
     return seen
 
 
@@ -92,7 +93,7 @@ def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
 def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
     path = tmp_path / "game.json"
     path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
-    play_back(read_file(path), str(BOTS / "recorder.py"), False, lambda choice: None)
+    play_back(read_file(path), players_of(f"reconchess:{BOTS / 'recorder.py'}"), False, lambda choice: None)
     shown = [float(call[-1][1]) for call in record()["black"] if call[0] in ("sense", "move")]
     assert shown == [60.0, 59.5, 61.25, 61.125]
 
@@ -123,7 +124,11 @@ def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[st
 
 def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
     """Run the same in this process, for White."""
-    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", f"reconchess:{BOTS / bot}"])
+    return asked(text, tmp_path, f"reconchess:{BOTS / bot}")
+
+
+def asked(text: str, tmp_path: Path, bot: str) -> Result:
+    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", bot])
 
 
 @pytest.mark.slow
@@ -188,7 +193,19 @@ def test_unsuitable_game_gives_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_missing_bot_gives_status_1(tmp_path: Path) -> None:
-    missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
-    assert missing.exit_code == 1
-    assert "no_such_bot" in missing.stderr
+def test_missing_bot_gives_status_2(tmp_path: Path) -> None:
+    for bot, reason in {
+        f"reconchess:{BOTS / 'no_such_bot.py'}": "there is no file",
+        "nobody": "'nobody' is not a bot",
+        "uci:stockfish": "and not RBC",
+    }.items():
+        missing = asked(history(*PLAYED), tmp_path, bot)
+        assert missing.exit_code == 2
+        assert reason in missing.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bot", ["AttackerBot", "random:seed=1", "minimax:depth=1"])
+def test_bot_may_be_named_as_in_a_match(bot: str, tmp_path: Path) -> None:
+    done = asked(history(*PLAYED), tmp_path, bot)
+    assert done.output.splitlines()[-1].startswith("3 turns, chosen as recorded: senses ")

@@ -112,7 +112,7 @@ def test_two_people_play_dark_chess_and_see_what_their_pieces_attack(browsers: B
     expect(square(black, "h5")).to_have_class(re.compile("unseen"))
     click_move(white, chess.Move.from_uci("h5e8"))
     for page in (white, black):
-        expect(page.locator(".status .outcome")).to_have_text("1-0 White won by capturing the king.")
+        expect(page.locator(".status .outcome")).to_have_text("1-0 White won by king capture.")
     black.get_by_role("link", name="See the whole game").click()
     expect(black.locator(".board figcaption")).to_have_text(["The truth", "White’s view", "Black’s view"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
 import re
 import subprocess
@@ -21,7 +22,7 @@ from chess import Move, Square
 
 from gm_arena.specs import players_of
 from gm_arena.stockfish import VARIABLE
-from gm_client import connect, run, running
+from gm_client import GmError, connect, run, running
 from gm_recon import History, Player, Turn, WinReason, play_local
 from tests.serving import Served
 from tests.tools import require_module, require_tool
@@ -117,7 +118,9 @@ def in_a_batch(make: Make) -> History:
     from gm_env import BatchedRbc
     from gm_env import run as run_batch
 
-    (history,) = run_batch([make()], BatchedRbc(1, max_turns=12), seconds=None)
+    players = make()
+    (history,) = run_batch([players], BatchedRbc(1, max_turns=12), seconds=None)
+    close(players)
     return history
 
 
@@ -244,6 +247,36 @@ def test_game_that_a_player_cannot_play_from_its_beginning_is_refused(daemon_pro
         run(Noting(), begun, opponent=OTHER, port=port, player=ONE)
 
 
+def test_new_game_has_the_terms_that_are_asked_for(daemon_process: Served) -> None:
+    port, me, other = daemon_process.port, ONE + 30, ONE + 31
+    fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
+    white, black = Noting(), Noting()
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, port=port, player=other)
+        asked = {"clock": "60+0", "fen": fen, "max_turns": 2}
+        assert run(white, opponent=other, port=port, player=me, **asked) == end.result(60)  # type: ignore[arg-type]
+        (_, shown, _), *left, ended = white.calls
+        assert shown == chess.Board(fen).fen()
+        assert 50 < min(left) <= max(left) <= 60
+        assert ended == (None, WinReason.TURN_LIMIT)
+        end = threads.submit(run, Noting(), port=port, player=other)
+        player = Noting()
+        history = run(player, opponent=other, port=port, player=me, clock=None, reversible_moves=4)
+        assert (len(history.turns), player.calls[1]) == (4, math.inf)
+
+
+def test_terms_of_a_new_game_that_cannot_be_are_named(daemon_process: Served) -> None:
+    port = daemon_process.port
+    with connect(port=port) as client:
+        account = client.register("asks-for-much")
+        client.register("is-asked")
+    hello = {"player": account["player"], "key": account["key"]}
+    with pytest.raises(GmError, match=r"^clock: "):
+        run(Noting(), opponent="is-asked", clock="soon", port=port, **hello)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^max_turns: leave it out, or name an opponent for a new game$"):
+        run(Noting(), 1, max_turns=3, port=port, player=ONE)
+
+
 def test_opponent_that_nobody_knows_is_refused_by_its_name(daemon_process: Served) -> None:
     port = daemon_process.port
     expected = r"^opponent: 'randm' is no bot of the server \(it has none\), nor a player to invite: "
@@ -347,6 +380,32 @@ def test_class_in_place_of_a_player_is_refused_alike_by_every_runner(daemon_proc
             with pytest.raises(TypeError, match=message):
                 play()
         assert len(client.games()["games"]) == games
+
+
+class Closing(Noting):
+    """A player that notes when it is closed."""
+
+    def close(self) -> None:
+        self.calls.append("closed")
+
+
+def test_no_runner_closes_a_player_that_it_is_given(daemon_process: Served) -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    white, black = Closing(), Closing()
+    play_local(white, black, max_turns=1)
+    with connect(port=daemon_process.port, player=ONE) as client:
+        game_id = client.new_game(ONE, OTHER, variant="rbc", max_turns=1)["game_id"]
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, game_id, port=daemon_process.port, player=OTHER)
+        run(white, game_id, port=daemon_process.port, player=ONE)
+        end.result()
+    run_batch([(white, black)], BatchedRbc(1, max_turns=1))
+    for player in (white, black):
+        assert player.calls.count((None, WinReason.TURN_LIMIT)) == 3
+        assert "closed" not in player.calls
 
 
 def test_player_in_two_games_of_a_batch_is_refused() -> None:

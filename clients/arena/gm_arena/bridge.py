@@ -195,8 +195,7 @@ class Bridge:
     ) -> None:
         """Make games against a player, or, where that is None, against whoever joins; and play them.
 
-        :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
-            is online, and is challenged.
+        :param opponent: see :func:`~gm_arena.sides.made_as`.
         :param colors: the bot's colours, one for each game.
         :param options: fields of ``new_game``, which override the bots' defaults.
         """
@@ -208,7 +207,13 @@ class Bridge:
             for color in colors:
                 if not await self._has_room():
                     return
-                game = await made_as(client, opponent, color, fields)
+                try:
+                    game = await made_as(client, opponent, color, fields)
+                except GmError as error:
+                    if not isinstance(opponent, str) or opponent in (bots := [bot["name"] for bot in client.bots]):
+                        raise
+                    known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to challenge"
+                    raise BridgeError(f"--opponent: {opponent!r} is {known}: {error}") from error
                 state = await _seen_by_all(client, game["game_id"])
                 places = self._places_in(state, client.player)
                 for place in places:

@@ -51,7 +51,8 @@ from .stopping import SIGNALS
 @click.option(
     "--opponent",
     metavar="ID|NAME|anyone",
-    help="Make a new game against this player, or anyone who joins, then leave. A named player must be online.",
+    help="Make a new game against this player, a bot of the server's by its name, or anyone who joins; then leave. "
+    "A registered player must be online.",
 )
 @click.option(
     "--color",

@@ -2,7 +2,8 @@
 
 For commands that take several bots, an engine may have its own settings: ``uci[movetime=0.1,Hash=16]:stockfish``.
 
-Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
+reconchess's own bots have the names of their classes, such as ``TroutBot``. Installed bots have names of their own,
+such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 KINDS = ("reconchess", "uci", "codingame")
+
+#: reconchess's own bots, by the names of their classes.
+RECONCHESS = {
+    "RandomBot": "reconchess:reconchess.bots.random_bot",
+    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
+    "TroutBot": "reconchess:reconchess.bots.trout_bot",
+}
 
 #: The group of entry points of installed bots.
 GROUP = "gmd.bots"
@@ -42,7 +50,7 @@ def bots_of(
     :param max_memory: bytes for each process of a bot; installed bots are trusted and have no limit.
     :raises BotUnusable: the text names no bot.
     """
-    spec, settings = split_settings(spec)
+    spec, settings = split_settings(RECONCHESS.get(spec, spec))
     kind, _, what = spec.partition(":")
     limits = {"movetime": seconds, "depth": depth, "nodes": nodes}
     if settings and kind != "uci":
@@ -79,10 +87,10 @@ def _unknown(spec: str, kind: str) -> str:
     from difflib import get_close_matches
 
     installed = sorted(_installed().names)
-    meant = get_close_matches(kind, [*KINDS, *installed], n=1) if kind not in KINDS else []
+    meant = get_close_matches(kind, [*KINDS, *installed, *RECONCHESS], n=1) if kind not in KINDS else []
     return (
         f"{spec!r} is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND, "
-        f"or one of {', '.join(installed)}" + (f"; did you mean {meant[0]}?" if meant else "")
+        f"or one of {', '.join([*installed, *RECONCHESS])}" + (f"; did you mean {meant[0]}?" if meant else "")
     )
 
 

@@ -190,7 +190,7 @@ def ratio_text(value: float | None) -> str:
 
 
 def interval_text(interval: ContestInterval | None) -> str:
-    """Return an estimate with its interval, as in "35 (12 to 58)"."""
+    """Return an estimate with its 95 % interval, as in "35 (12 to 58)"."""
     if interval is None:
         return "–"
     return f"{number_text(interval.value)} ({number_text(interval.low)} to {number_text(interval.high)})"

@@ -69,9 +69,7 @@ async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     """Return the page of a game, or a part of it: of its latest ply while it is played, or of any ply."""
     if query.ply is None and not query.part:
         look = await look_live(visit, game_id, query.seat)
-        if look.over:
-            visit.site.aids.drop(game_id)
-        else:
+        if not look.over:
             return await live_page(request, visit, look, flip=query.flip, named=query.seat)
     else:
         look = await look_at(visit, game_id, query.seat)

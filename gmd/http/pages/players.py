@@ -14,13 +14,14 @@ from litestar.response import Template
 from msgspec import Meta, Struct, convert
 
 from gm_protocol.messages import GameRow
-from gm_protocol.ranked import LeaderboardRow
+from gm_protocol.ranked import INTERVAL, LeaderboardRow
 from gmd.event_log.utc import write_time
 from gmd.http.pages.answers import read_fields
 from gmd.http.pages.chart import Chart, Line, chart
 from gmd.http.pages.home import ListedGame, line_of
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import FromVisit, Visit
+from gmd.http.pages.words import rating_text
 from gmd.lobby.rating_history import Point
 from gmd.lobby.ratings import LeaderboardEntry
 from gmd.lobby.results import Entrant, Record, Score
@@ -30,8 +31,6 @@ from gmd.lobby.roster import BotKind
 GAMES_A_PAGE, RESULT_PAGES, LIVE, FINISHED = 100, 5, 20, 30
 #: The most versions with a curve, the newest, and the most opponents that are listed.
 CURVES, OPPONENTS = 5, 100
-#: Deviations on each side of a rating that its interval has: the true one is in it in 19 of 20 cases.
-DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ def ratings_curve(name: str, rated: Sequence[Rated]) -> Chart | None:
             f"Version {each.version}" if each.version else "Without a version",
             [(point.time, point.rating) for point in each.points],
             [
-                (point.time, point.rating - DEVIATIONS * point.deviation, point.rating + DEVIATIONS * point.deviation)
+                (point.time, point.rating - INTERVAL * point.deviation, point.rating + INTERVAL * point.deviation)
                 for point in each.points
             ],
         )
@@ -215,7 +214,7 @@ def ratings_curve(name: str, rated: Sequence[Rated]) -> Chart | None:
         lines,
         x_label="Time (UTC)",
         y_label="Rating",
-        words=f"Curve of the rating of {name} over time: now {newest.rating:.0f} ± {newest.deviation:.0f}.",
+        words=f"Curve of the rating of {name} over time: now {rating_text(newest.rating, newest.deviation)}.",
         times=True,
     )
 

@@ -64,7 +64,7 @@ def templates() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
-    environment.globals |= {"variants": VARIANTS, "result_words": words.result_words}
+    environment.globals |= {"variants": VARIANTS, "result_words": words.result_words, "rating_text": words.rating_text}
     environment.filters |= {
         "variant_name": words.variant_name,
         "variant_short": words.variant_short,

@@ -51,7 +51,7 @@ def test_games_against_programs_end_and_repeat() -> None:
     assert [game.member for game in met] == [fixture.member for fixture in games]
     assert {game.outcome for game in met} <= {-1.0, 0.0, 1.0}
     assert any(game.outcome for game in met)
-    assert {game.ending for game in met if game.outcome} == {"king captured"}
+    assert {game.ending for game in met if game.outcome} == {"king capture"}
     assert told(play(games, rivals)) == told(met)
 
 

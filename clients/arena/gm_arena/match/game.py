@@ -81,10 +81,16 @@ class Playing:
     """Plays the fixtures of a match on a server."""
 
     def __init__(
-        self, server: Callable[[int | str | None], Server], contestants: list[Contestant], terms: Terms
+        self,
+        server: Callable[[int | str | None], Server],
+        contestants: list[Contestant],
+        terms: Terms,
+        token: str | None = None,
     ) -> None:
-        """:param server: returns the server to play on, for a player or for a client without one."""
-        self._server, self._contestants, self._terms = server, contestants, terms
+        """:param server: returns the server to play on, for a player or for a client without one.
+        :param token: names the match: a game of it that the server has already, though its process was lost, goes on.
+        """
+        self._server, self._contestants, self._terms, self._token = server, contestants, terms, token
 
     async def play(self, fixture: Fixture) -> Record:
         """Play a game.
@@ -200,6 +206,8 @@ class Playing:
     async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
         fields = {"variant": self._terms.variant, **self._terms.options, **fixture.opening.fields()}
         white, black = sides[WHITE].player, sides[BLACK].player
+        if self._token is not None:  # the players are named, as another request with one token is refused
+            fields["token"] = f"match {self._token} {fixture.number} {white} {black}"
         if isinstance(white, str) or isinstance(black, str):
             mine = BLACK if isinstance(white, str) else WHITE
             opponent = white if isinstance(white, str) else black
@@ -250,7 +258,7 @@ def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
         return bot.failure.fault
     if ended.cause in (Cause.RESIGNATION, Cause.AGREEMENT) and any(each.adjudicated for each in seen.values()):
         return "adjudication"
-    return ended.cause.value.words
+    return ended.words
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:

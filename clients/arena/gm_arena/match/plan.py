@@ -50,7 +50,7 @@ def fixtures(bots: int, games: int, openings: Sequence[Opening], *, repeat: bool
     :param repeat: whether to play each opening twice, with colours swapped.
     :param kind: in a gauntlet the first bot meets all the others.
     """
-    rounds = round_robin(bots, games) if kind == "round-robin" else gauntlet(bots, 1, games)
+    rounds = round_robin(bots, games) if kind == "round-robin" else gauntlet(bots, games)
     met: dict[tuple[int, ...], int] = {}
     planned: list[Fixture] = []
     for pairing in _in_order(rounds, by_two=repeat):

@@ -25,7 +25,7 @@ import trio
 from gm_client.blocking import VERSION, BadReply, ConnectionLost, GmError
 from gm_protocol.endings import Ending
 from gm_recon.pgn import VARIANT, movetext
-from gmd.games.notation import run_through, write_pgn_steps
+from gmd.games.notation import pgn_termination, run_through, write_pgn_steps
 
 from ..bot import BotUnusable
 from ..bridge import Server
@@ -50,6 +50,7 @@ class Setup:
     :ivar given: the options of ``gmd match``, by name.
     :ivar where: the address of the server; None for a daemon in the worker.
     :ivar who: the fields of ``hello`` of the registered player whose bots they are, if there is one.
+    :ivar token: names the match on a server that is not its own.
     """
 
     texts: tuple[str, ...]
@@ -58,6 +59,7 @@ class Setup:
     players: tuple[int | str, ...]
     where: str | None
     who: Mapping[str, Any] | None
+    token: str | None
 
     def packed(self) -> bytes:
         """Return the setup in the form in which it is sent."""
@@ -99,7 +101,8 @@ async def _play(setup: Setup, entrants: Sequence[Entrant], fixture: Fixture) -> 
     ]
     terms = terms_of(setup.variant, setup.given, all_here=True)
     if setup.where is not None:
-        return await Playing(servers(setup.where, setup.given, setup.who), contestants, terms).play(fixture)
+        server = servers(setup.where, setup.given, setup.who)
+        return await Playing(server, contestants, terms, setup.token).play(fixture)
     error: Exception | None = None
     async with served(setup.given) as where:
         try:
@@ -195,7 +198,8 @@ def _record(
     white, black = (entrants[number].label for number in fixture.bots)
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
     reason = history.win_reason
-    termination = "" if reason is None else Ending(CAUSES[reason], winner=history.winner).termination
+    ending = None if reason is None else Ending(CAUSES[reason], winner=history.winner)
+    termination = "" if ending is None else ending.termination
     headers = {
         "Event": "gmd match",
         "Site": "?",
@@ -205,7 +209,7 @@ def _record(
         "Black": black,
         "Result": result,
         "Variant": VARIANT,
-        "Termination": game.ending,
+        "Termination": pgn_termination(ending),
         "GmdTermination": termination,
     }
     return {

@@ -7,7 +7,6 @@ goes to standard error.
 from __future__ import annotations
 
 import math
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -24,7 +23,8 @@ from rich.progress import Progress
 from gm_recon import Cell, History, Player, ReconBoard, WinReason
 from gm_recon.player import play_turn, tell_end
 
-from ..bot import BotFailed
+from ..bot import BotFailed, BotUnusable
+from ..specs import players_of
 from .recorded import Recorded
 
 #: How far a turn went: to its end; to its sense, without a move; or only to its beginning.
@@ -34,8 +34,9 @@ Extent = Literal["whole", "sensed", "begun"]
 def ask(recorded: Recorded, bot: str, color: Color) -> bool:
     """Play a game back to a bot, and print its other choices; return whether it chose the same everywhere.
 
-    :param bot: ``reconchess:FILE.py`` or ``reconchess:MODULE``.
+    :param bot: its name, as for :func:`gm_arena.specs.players_of`.
     :param color: the colour of the player whose place it takes.
+    :raises BotUnusable: the name is not that of a player of blind chess.
     :raises click.UsageError: the game is not one of blind chess.
     """
     if recorded.history is None:
@@ -44,7 +45,7 @@ def ask(recorded: Recorded, bot: str, color: Color) -> bool:
     turns = sum(1 for _ in turns_of(recorded, color))
     try:
         with _progress(turns, report) as see:
-            play_back(recorded, bot.removeprefix("reconchess:"), color, see)
+            play_back(recorded, players_of(bot), color, see)
     except BotFailed as failure:
         report.fails(failure)
     report.sums_up(turns)
@@ -121,18 +122,19 @@ class Choice:
     same: bool
 
 
-def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], None]) -> None:
+def play_back(game: Recorded, make: Callable[[], Player], color: Color, see: Callable[[Choice], None]) -> None:
     """Give a bot what the player of a colour was shown.
 
-    :param bot: a file or a module, as reconchess names bots.
+    :param make: makes the bot.
     :param see: called with every choice as the bot makes it.
-    :raises BotFailed: the bot is missing, raises an exception, or exits.
+    :raises BotFailed: the bot raises an exception, or exits.
+    :raises BotUnusable: it cannot be made.
     """
     assert game.history is not None
     out = sys.stdout
     try:
         with redirect_stdout(sys.stderr):
-            player = _loaded(bot)
+            player = make()
             board, opponent = ReconBoard(game.history.start_fen).as_chess(), game.black if color else game.white
             player.handle_game_start(color, board, opponent)
             for turn in turns_of(game, color):
@@ -140,29 +142,11 @@ def play_back(game: Recorded, bot: str, color: Color, see: Callable[[Choice], No
                 with suppress(_NothingMore):
                     play_turn(recorded, player, recorded.seconds_left)
             tell_end(player, game.history, game.white, game.black)
-    except (BotFailed, KeyboardInterrupt):
+    except (BotUnusable, KeyboardInterrupt):
         raise
     except BaseException as error:  # a bot may also exit
         text = traceback.format_exc().rstrip()
-        raise BotFailed(f"{bot} raised {type(error).__name__}: {error}", text) from None
-
-
-def _loaded(bot: str) -> Player:
-    """Return a new bot.
-
-    :raises BotFailed: there is none of this name.
-    """
-    from ..reconchess_host import load, what_is_missing
-    from ..stockfish import say_where
-
-    sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
-    say_where()
-    try:
-        return load(bot)[1]()
-    except ModuleNotFoundError as error:
-        if (missing := what_is_missing(bot, error)) is None:
-            raise
-        raise BotFailed(missing) from None
+        raise BotFailed(f"the bot raised {type(error).__name__}: {error}", text) from None
 
 
 class _NothingMore(Exception):

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import chess
@@ -176,18 +177,18 @@ def served_game(reply: HistoryReply, where: str) -> Recorded:
     """
     if reply["history"] is None:
         return pgn_game(next(pgn_games([reply["pgn"]], sys.maxsize)), where)
-    recorded = history_game(json.dumps(reply["history"]), where)
-    recorded.clock = time_control_of(next(pgn_games([reply["pgn"]], 0)).read().headers)
-    return recorded
+    headers = next(pgn_games([reply["pgn"]], 0)).read().headers
+    return history_game(json.dumps(reply["history"]), where, headers)
 
 
-def history_game(text: str, where: str) -> Recorded:
+def history_game(text: str, where: str, headers: Mapping[str, str] = MappingProxyType({})) -> Recorded:
     """Return the game of a reconchess ``GameHistory``.
 
+    :param headers: the tags of its PGN, if there is one.
     :raises BadRecord: the text is not one.
     """
     try:
-        return _blind(read_json(text), where)
+        return _blind(read_json(text), where, headers)
     except BadHistory as error:
         raise BadRecord(f"{where} is not a game: {error}") from None
 
@@ -200,7 +201,7 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
     try:
         pgn = found.read()
         if pgn.headers.get("Variant", "").lower() == VARIANT.lower():
-            return _blind(read_pgn(found.text), where, clock=time_control_of(pgn.headers))
+            return _blind(read_pgn(found.text), where, pgn.headers)
         variant, start = start_of(pgn.headers)
         nodes, bad_move = read_main_line(pgn, start)
     except (BadHistory, GmError, ValueError) as error:
@@ -224,11 +225,19 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
     )
 
 
-def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
+def _blind(saved: SavedGame, where: str, headers: Mapping[str, str]) -> Recorded:
+    """Return a game of blind chess.
+
+    :param headers: the tags of its PGN, if it has one: they say how it ended where reconchess has one reason for two
+        causes.
+    """
     history = saved.history
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
-    ending = "" if history.win_reason is None else reason_words(history.win_reason)
+    reason = "" if history.win_reason is None else reason_words(history.win_reason)
+    termination = headers.get("GmdTermination", "")
+    ending = ending_words(termination, "rbc") if reason and termination else reason
     white, black = saved.white or "?", saved.black or "?"
+    clock = time_control_of(headers)
     return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
 
 
@@ -253,7 +262,7 @@ def line_game(text: str, where: str) -> Recorded:
         or player_text(game.named[side == "white"])
         for side in ("white", "black")
     )
-    ending = "" if game.now.ending is None else game.now.ending.cause.value.words
+    ending = "" if game.now.ending is None else game.now.ending.words
     recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
     recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
     if (history := game.recon_history()) is not None:

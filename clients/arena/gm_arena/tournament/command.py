@@ -20,7 +20,6 @@ from gmd.config import ConfigError, load_config
 
 from ..command_line import VARIANTS, read_clock
 from ..crosstable import csv_text, drawn_table, output_width
-from ..extras import how_to_install
 from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError
 
@@ -53,10 +52,6 @@ PATIENCE_SECONDS = 300.0
     "--games",
     type=click.IntRange(1, 1000),
     help="Games that two players play with each other.  [default: 1; in a gauntlet 2]",
-)
-@click.option("--rounds", type=click.IntRange(1, 1000), help="Rounds of a Swiss tournament.")
-@click.option(
-    "--challengers", type=click.IntRange(1), help="How many of the first players run the gauntlet.  [default: 1]"
 )
 @click.option("--variant", type=VARIANTS, default="standard", show_default=True, help="Variant of all games.")
 @click.option(
@@ -203,17 +198,12 @@ async def _entrants(daemon: Daemon, names: Sequence[str]) -> tuple[Entrant, ...]
 
 
 def _settings(name: str, players: tuple[Entrant, ...], given: dict[str, Any]) -> Settings:
-    challengers = given["challengers"] or 1
-    if given["format_"] == "gauntlet" and challengers >= len(players):
-        raise click.UsageError(f"--challengers: {challengers} of {len(players)} players leave nobody for them to meet")
     return Settings(
         name=name,
         id=secrets.token_hex(16),
         format=given["format_"],
         players=players,
         games=given["games"] or (2 if given["format_"] == "gauntlet" else 1),
-        rounds=given["rounds"] or 0,
-        challengers=challengers,
         terms=_terms(given),
         ranked=given["ranked"],
         absence=given["absence"],
@@ -296,17 +286,8 @@ def _path(directory: Path, name: str, *, resumes: bool) -> Path:
 
 
 def _check(given: dict[str, Any]) -> None:
-    if (given["format_"] == "swiss") != (given["rounds"] is not None):
-        raise click.UsageError("--rounds goes with --format swiss, which needs it")
-    if given["challengers"] is not None and given["format_"] != "gauntlet":
-        raise click.UsageError("--challengers goes with --format gauntlet")
     if given["ranked"] and not VARIANT_TRAITS[given["variant"]].rated:
         raise click.UsageError("--ranked goes with --variant rbc: only blind chess has ratings")
-    if given["format_"] == "swiss":
-        try:
-            import networkx  # noqa: F401
-        except ImportError:
-            raise click.UsageError(f"--format swiss needs networkx: {how_to_install('swiss')}") from None
 
 
 #: The options that may be given for a tournament that has begun.

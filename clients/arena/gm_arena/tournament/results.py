@@ -14,7 +14,7 @@ import click
 from gm_client.blocking import ContestGame, ContestPlayer, ContestReport
 
 from ..contest import MOST_GAMES, Reporter, plain
-from ..crosstable import BYE, PLAYED, Game, Table, crosstable, halves, round_table, standings, text_table
+from ..crosstable import PLAYED, Game, Table, crosstable, halves, standings, text_table
 from ..endings import ending_words
 from ..report import TIME_FORMAT
 from ..schedule import Pairing
@@ -26,29 +26,19 @@ _TAG = re.compile(r'\[(?P<name>\w+) "(?P<value>(?:[^"\\]|\\.)*)"\]')
 
 
 def games_of(record: Record) -> list[Game]:
-    """Return all games of the rounds that have begun, and the byes."""
+    """Return all games of the rounds that have begun."""
     names = [entrant.name for entrant in record.settings.players]
     games: list[Game] = []
     for begun in record.rounds:
         for key, (white, black) in begun.games.items():
             outcome = record.outcomes.get(key)
-            games.append(Game(names[white], names[black], None if outcome is None else outcome.result, begun.number))
-        if begun.bye is not None:
-            games += [Game(names[begun.bye], None, BYE, begun.number)] * record.settings.games
+            games.append(Game(names[white], names[black], None if outcome is None else outcome.result))
     return games
 
 
-def tiebreaks_of(record: Record) -> tuple[str, ...]:
-    """Return the tie-breaks, in the order in which they apply."""
-    return ("Buchholz" if record.settings.format == "swiss" else "S-B", "Direct", "Wins")
-
-
 def table_of(record: Record) -> Table:
-    """Return the table: by rounds for a Swiss tournament, else a crosstable; players who left keep their points."""
-    names = [entrant.name for entrant in record.settings.players]
-    if record.settings.format == "swiss":
-        return round_table(names, games_of(record), tiebreaks_of(record))
-    return crosstable(names, games_of(record), tiebreaks_of(record))
+    """Return the crosstable; players who left keep their points."""
+    return crosstable([entrant.name for entrant in record.settings.players], games_of(record))
 
 
 class WrittenGame(NamedTuple):
@@ -120,9 +110,8 @@ class Lines:
         self._awaited: set[int] = set()
 
     def begins(self, begun: Round) -> None:
-        bye = "" if begun.bye is None else f"; {self._names[begun.bye]} has a bye"
         count = len(begun.pairings)
-        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}{bye}")
+        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}")
 
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
         self._say(f"{key} {self._both(pairing)}: game {game_id}")
@@ -183,7 +172,7 @@ class Screen(Lines):
         name, width = self._record.settings.name, self._live.console.width
         if len(self._names) <= MOST_OPPONENTS:
             return text_table(table_of(self._record), name, width)
-        rows = standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]
+        rows = standings(self._names, games_of(self._record))[:MOST_OPPONENTS]
         cells = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
         title = f"{name}: the first {MOST_OPPONENTS} of {len(self._names)}"
         return text_table(Table(["#", "Player", "Points", "Games"], cells), title, width)
@@ -210,7 +199,7 @@ _BEFORE_CELLS = 4
 
 Status = Literal["running", "stopped", "over"]
 
-_FORMATS = {"round-robin": "Round robin", "gauntlet": "Gauntlet", "swiss": "Swiss tournament"}
+_FORMATS = {"round-robin": "Round robin", "gauntlet": "Gauntlet"}
 
 
 class TournamentContest:
@@ -249,7 +238,7 @@ class TournamentContest:
 
     def _rows(self, cells: list[list[str]]) -> list[ContestPlayer]:
         ids = {entrant.name: entrant.id for entrant in self._record.settings.players}
-        rows = standings([*ids], games_of(self._record), tiebreaks_of(self._record))
+        rows = standings([*ids], games_of(self._record))
         return [
             {
                 "name": plain(row.name),

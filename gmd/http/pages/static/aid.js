@@ -6,6 +6,9 @@ const words = document.getElementById("aid-words");
 const path = document.getElementById("game")?.dataset.path ?? "";
 const named = document.getElementById("game")?.dataset.named ?? "";
 
+/** The squares in the order of the server's rows. */
+const SQUARES = [..."12345678"].flatMap((rank) => [..."abcdefgh"].map((file) => `${file}${rank}`));
+
 let on = false;
 /** @type {(() => void) | null} */
 let again = null;
@@ -41,7 +44,7 @@ async function refresh(view, show) {
     if (!on || asked !== view.seq) return;
     const aid = /** @type {import("./view.js").Aid} */ (body);
     words.textContent = answer.ok ? aid.words : body.error;
-    show(answer.ok ? aid.squares : []);
+    show(answer.ok ? Object.values(aid.shares).flatMap((row) => SQUARES.filter((_, index) => row[index])) : []);
   } catch (error) {
     console.warn(error);
     words.textContent = "The server cannot be reached.";

@@ -69,9 +69,14 @@ export interface LiveView {
   readonly can: Can | null;
 }
 
-/** What may still stand on the squares (gmd/http/pages/aid.py). */
+/** Where enemy pieces may stand (gmd/http/pages/aid.py). */
 export interface Aid {
-  readonly positions: number | null;
-  readonly squares: readonly string[];
+  readonly positions: number;
+  readonly exact: boolean;
+  /** By kinds of pieces, the share of the positions for each square from a1, b1 to h8. */
+  readonly shares: Readonly<Record<string, readonly number[]>>;
   readonly words: string;
+  readonly hints: boolean;
+  readonly hint: { readonly square: string; readonly left: number } | null;
+  readonly hint_words: string;
 }

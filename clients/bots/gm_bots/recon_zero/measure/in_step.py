@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gm_arena.in_step import EndedInStep, GameInStep
-from gm_arena.match.settings import RECONCHESS
+from gm_arena.specs import RECONCHESS
 
 from ..league.members import ATTACKER, TROUT, Program
 
