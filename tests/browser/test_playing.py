@@ -86,7 +86,7 @@ def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
         expect(page.locator(".observed li").last).to_contain_text(f"Sensed around {chess.square_name(sensed)}")
         expect(page.locator(".cell.window")).to_have_count(9)
         if turn % 5 == 4:
-            page.get_by_role("button", name="Pass").click()
+            page.get_by_role("button", name="Pass", exact=True).click()
         else:
             board = chess.Board(fen_of(page))
             moves = [each for each in board.pseudo_legal_moves if not board.is_castling(each)]
