@@ -8,7 +8,8 @@ from typing import Any
 import chess
 import pytest
 
-from tests.browser.chromium import Browsers, Locator, Page, check_accessible, expect
+from tests.browser.chromium import Browser, Browsers, Locator, Page, check_accessible, expect
+from tests.browser.conftest import site_environment
 from tests.browser.games import BLACK, MATE, chess_game, client_of, recon_game, recorded
 from tests.browser.playing import (
     carry,
@@ -18,18 +19,29 @@ from tests.browser.playing import (
     key_move,
     open_play,
     press,
+    resign,
     sense_around,
     square,
     type_move,
 )
 from tests.browser.test_playing import guests, position, two_people
-from tests.serving import Served
+from tests.serving import Served, served
 from tests.tools import require_board
 
 pytestmark = pytest.mark.slow
 
 #: The most that a page of play may load, until it can be played on.
 MOST_BYTES, MOST_REQUESTS = 250 * 1024, 25
+
+#: Counts the tones that a page plays, in an attribute of the page.
+COUNT_TONES = """
+const { prototype } = AudioScheduledSourceNode, { start } = prototype;
+prototype.start = function (...when) {
+    const { dataset } = document.documentElement;
+    dataset.heard = 1 + Number(dataset.heard ?? 0);
+    return start.apply(this, when);
+};
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -48,12 +60,12 @@ def test_dragged_piece_leaves_a_ghost_and_shows_where_it_may_go(page: Page) -> N
     open_play(page, "Play random")
     carry(page, "b1", "c3")
     expect(page.locator("piece.ghost.white.knight")).to_be_visible()
-    expect(page.locator("square.move-dest")).to_have_count(2)
+    expect(page.locator("square.move-dest:visible")).to_have_count(2)
     expect(page.locator("square.move-dest:hover")).to_have_count(1)
     page.mouse.up()
     expect(page.locator("#movetext [data-ply='1']")).to_have_text("Nc3")
     expect(page.locator("piece.ghost")).to_be_hidden()
-    expect(page.locator("square.last-move")).to_have_count(2)
+    expect(page.locator("square.last-move:visible")).to_have_count(2)
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
@@ -65,7 +77,7 @@ def test_premove_is_made_at_once_or_forgotten_if_it_is_impossible(browsers: Brow
             drag(page, uci[:2], uci[2:])
         else:
             key_move(page, chess.Move.from_uci(uci))
-        expect(page.locator("square.current-premove")).to_have_count(2)
+        expect(page.locator("square.current-premove:visible")).to_have_count(2)
 
     click_move(white, chess.Move.from_uci("e2e4"))
     expect(white.locator(".status .outcome")).to_have_text("Black to move.")
@@ -76,7 +88,7 @@ def test_premove_is_made_at_once_or_forgotten_if_it_is_impossible(browsers: Brow
     premove(white, "d4d5")
     type_move(black, chess.Move.from_uci("e5d4"))
     expect(white.locator("#movetext [data-ply='4']")).to_have_text("exd4")
-    expect(white.locator("square.current-premove")).to_have_count(0)
+    expect(white.locator("square.current-premove:visible")).to_have_count(0)
     expect(white).to_have_title(re.compile("^Your turn"))
     expect(white.get_by_role("alert")).to_be_hidden()
 
@@ -86,9 +98,9 @@ def test_premove_is_taken_back_by_a_press_beside_it(browsers: Browsers) -> None:
     click_move(white, chess.Move.from_uci("e2e4"))
     expect(white.locator(".status .outcome")).to_have_text("Black to move.")
     drag(white, "d2", "d4")
-    expect(white.locator("square.current-premove")).to_have_count(2)
+    expect(white.locator("square.current-premove:visible")).to_have_count(2)
     press(white, "e5")
-    expect(white.locator("square.current-premove")).to_have_count(0)
+    expect(white.locator("square.current-premove:visible")).to_have_count(0)
     type_move(black, chess.Move.from_uci("e7e6"))
     expect(white).to_have_title(re.compile("^Your turn"))
 
@@ -126,24 +138,22 @@ def test_piece_in_hand_is_dragged_to_its_square(browsers: Browsers, site: Served
 
 def test_moves_are_heard_unless_the_sound_is_switched_off(browsers: Browsers, site: Served) -> None:
     page = browsers.open()
-    page.add_init_script(
-        "window.heard = 0; const { prototype } = AudioScheduledSourceNode; const { start } = prototype;"
-        "prototype.start = function (...when) { window.heard++; return start.apply(this, when); }"
-    )
+    page.add_init_script(COUNT_TONES)
+    heard = page.locator("html")
     open_play(page, "Play by a link to share")
     game_id = int(page.url.rpartition("/")[2])
     with client_of(site) as client:
         client.join(game_id, player=BLACK)
         click_move(page, chess.Move.from_uci("e2e4"))
-        page.wait_for_function("window.heard === 1")
+        expect(heard).to_have_attribute("data-heard", "1")
         client.move(game_id, "d5", player=BLACK)
-        page.wait_for_function("window.heard === 2")
+        expect(heard).to_have_attribute("data-heard", "2")
         click_move(page, chess.Move.from_uci("e4d5"))
-        page.wait_for_function("window.heard === 4")  # a capture has two tones
+        expect(heard).to_have_attribute("data-heard", "4")  # a capture has two tones
         page.get_by_role("button", name="Sound on").click()
         client.move(game_id, "e5", player=BLACK)
         expect(page).to_have_title(re.compile("^Your turn"))
-        assert page.evaluate("window.heard") == 4
+        expect(heard).to_have_attribute("data-heard", "4")
     page.reload()
     expect(page.get_by_role("button", name="Sound off")).to_be_visible()
 
@@ -168,7 +178,7 @@ def test_page_of_play_is_light_and_comes_with_its_position(browsers: Browsers, k
     page = browsers.open()
     open_play(page, "Play by a link to share", kind)
     answers: list[Any] = []
-    page.on("response", answers.append)
+    page.on("response", lambda answer: answers.append(answer))
     page.reload()
     expect_board(page)
     bodies = [each.body() for each in answers if "event-stream" not in each.headers.get("content-type", "")]
@@ -195,6 +205,24 @@ def test_board_is_there_while_its_script_is_loading(browsers: Browsers) -> None:
     expect(page.locator("#still svg use").first).to_be_visible()
     assert page.locator("#still svg use").count() == 32
     page.unroute_all(behavior="ignoreErrors")
+
+
+def test_game_that_waits_for_a_busy_bot_tells_its_place_in_the_queue(chromium: Browser) -> None:
+    with served(env=site_environment(bots="random", bot_games="1")) as busy:
+        windows = Browsers(chromium, busy.http)
+        pages = [windows.open() for _ in range(3)]
+        for page in pages:
+            open_play(page, "Play random")
+        expect(pages[0].locator("#queue")).to_be_hidden()
+        places = [page.locator("#queue") for page in pages[1:]]
+        for number, place in enumerate(places, 1):
+            expect(place).to_have_text(f"Your opponent is a busy bot: this game is number {number} in its queue.")
+        pages[1].get_by_text("Call the game off …").click()
+        pages[1].get_by_role("button", name="Call the game off").click()
+        expect(places[1]).to_have_text("Your opponent is a busy bot: this game is number 1 in its queue.")
+        resign(pages[0])
+        expect(places[1]).to_be_hidden()
+        windows.close()
 
 
 # --- What a player of blind chess knows -------------------------------------------------------------------------------
@@ -224,7 +252,7 @@ def test_unknown_squares_are_covered_and_remembered_pieces_faded_with_their_age(
     blind_play(page, site)
     expect(page.locator(".cell.unseen")).to_have_count(64 - 15)
     expect(page.locator(".cell.lost")).to_have_attribute("data-square", "e4")
-    expect(page.locator("square.last-move")).to_have_count(2)
+    expect(page.locator("square.last-move:visible")).to_have_count(2)
     expect(square(page, "d5")).to_have_attribute("aria-label", "d5, empty, not seen, enemy pawn a turn ago")
     expect(square(page, "d5").locator("piece.black.pawn")).to_have_css("opacity", "0.45")
     expect(square(page, "d5").locator(".age")).to_have_text("1")

@@ -237,7 +237,7 @@ def test_page_says_that_it_reconnects_until_the_daemon_is_there_again(host: Host
     expect(lost).to_be_hidden()
     host.kill()
     killed = page.evaluate("performance.now()")
-    page.wait_for_function("!document.getElementById('lost').hidden", polling=50)
+    expect(lost).to_be_visible()
     assert page.evaluate("performance.now()") - killed < 2_000
     expect(lost).to_have_text("Reconnecting…")
     host.start()

@@ -100,7 +100,11 @@ async def test_views_of_a_finished_blind_game_differ_and_mark_the_window() -> No
             view: (text.count('xlink:href="#white-'), text.count('xlink:href="#black-'), text.count('opacity="0.45"'))
             for view, text in drawn.items()
         }
-        assert counts == {"truth": (16, 16, 0), "white": (16, 16, 16), "black": (17, 16, 16)}  # e4 is seen, e2 is remembered
+        assert counts == {
+            "truth": (16, 16, 0),
+            "white": (16, 16, 16),
+            "black": (17, 16, 16),
+        }  # e4 is seen, e2 is remembered
 
 
 async def test_pictures_may_be_shown_elsewhere_and_run_nothing() -> None:

@@ -87,6 +87,7 @@ export class Board {
           afterNewPiece: (role, to) => handlers?.drop(role === "knight" ? "N" : (role[0] ?? "").toUpperCase(), to),
         },
       },
+      premovable: { events: { set: () => this.#label(), unset: () => this.#label() } },
       events: {
         select: (square) => {
           handlers?.choose(square);
