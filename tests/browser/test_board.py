@@ -68,6 +68,19 @@ def test_dragged_piece_leaves_a_ghost_and_shows_where_it_may_go(page: Page) -> N
     expect(page.locator("square.last-move:visible")).to_have_count(2)
 
 
+def test_watcher_moves_nothing(page: Page, site: Served) -> None:
+    page.goto(f"/games/{chess_game(site, 'e4')}")
+    expect_board(page)
+    press(page, "e7")
+    square(page, "e7").hover(force=True)
+    page.mouse.down()
+    square(page, "e5").hover(force=True)
+    page.mouse.up()
+    for part in ("piece.dragging", "square.selected:visible", "square.move-dest:visible"):
+        expect(page.locator(part)).to_have_count(0)
+    expect(square(page, "e7")).to_have_attribute("aria-label", "e7, black pawn")
+
+
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_premove_is_made_at_once_or_forgotten_if_it_is_impossible(browsers: Browsers, by: str) -> None:
     white, black = two_people(browsers)
@@ -178,9 +191,10 @@ def test_page_of_play_is_light_and_comes_with_its_position(browsers: Browsers, k
     page = browsers.open()
     open_play(page, "Play by a link to share", kind)
     answers: list[Any] = []
-    page.on("response", lambda answer: answers.append(answer))
-    page.reload()
-    expect_board(page)
+    fresh = page.context.new_page()
+    fresh.on("response", lambda answer: answers.append(answer))
+    fresh.goto(page.url)
+    expect_board(fresh)
     bodies = [each.body() for each in answers if "event-stream" not in each.headers.get("content-type", "")]
     assert len(answers) <= MOST_REQUESTS
     assert sum(map(len, bodies)) <= MOST_BYTES
@@ -298,6 +312,29 @@ def test_earlier_turns_are_looked_at_by_keys_while_the_game_goes_on(page: Page, 
     expect(page.locator("#past")).to_be_hidden()
 
 
+def test_earlier_positions_of_chess_are_looked_at_while_the_game_goes_on(browsers: Browsers) -> None:
+    white, black = two_people(browsers)
+    for ply, san in enumerate(("e4", "e5", "Nf3")):
+        page = black if ply % 2 else white
+        expect(page).to_have_title(re.compile("^Your turn"))
+        type_move(page, chess.Move.from_uci({"e4": "e2e4", "e5": "e7e5", "Nf3": "g1f3"}[san]))
+    expect(white.locator("#movetext [data-ply='3']")).to_have_attribute("aria-current", "step")
+    for key, ply in (("ArrowLeft", 2), ("ArrowLeft", 1), ("Home", 0), ("ArrowRight", 1)):
+        white.keyboard.press(key)
+        expect(white.locator("#past")).to_contain_text(f"After ply {ply}.")
+    expect(square(white, "e7")).to_have_attribute("aria-label", "e7, black pawn")
+    type_move(black, chess.Move.from_uci("b8c6"))  # meanwhile
+    expect(white).to_have_title(re.compile("^Your turn"))
+    expect(square(white, "b8")).to_have_attribute("aria-label", "b8, black knight")
+    white.locator("#movetext [data-ply='2']").click()
+    expect(square(white, "e5")).to_have_attribute("aria-label", "e5, black pawn")
+    press(white, "d4")
+    expect(white.locator("#past")).to_be_hidden()
+    expect(square(white, "c6")).to_have_attribute("aria-label", "c6, black knight")
+    click_move(white, chess.Move.from_uci("f1b5"))
+    expect(white.locator("#movetext [data-ply='5']")).to_have_text("Bb5")
+
+
 def test_page_of_blind_chess_is_accessible_in_every_look(styled_page: Page, site: Served) -> None:
     blind_play(styled_page, site)
     check_accessible(styled_page)
@@ -339,6 +376,9 @@ def test_telephone_shows_the_board_and_the_links_to_plies_together(browsers: Bro
     steps = page.get_by_role("navigation", name="Plies")
     assert box(page.locator("figure.board"))["y"] >= 0
     assert box(steps)["y"] + box(steps)["height"] <= height
+    page.get_by_role("link", name="Previous").click()
+    expect(page.get_by_text("Ply 3 of 4")).to_be_visible()
+    assert page.evaluate("scrollY") == 0
     page.goto(f"/games/{blind}?ply=5")
     boards = [box(page.locator("figure.board .place").nth(index)) for index in range(3)]
     assert len({round(each["y"]) for each in boards}) == 1

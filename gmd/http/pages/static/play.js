@@ -7,18 +7,14 @@
 import { setClock, warnOfLowTime } from "./clocks.js";
 import { keepFocus } from "./focus.js";
 import { follow } from "./live.js";
-import { Memory } from "./memory.js";
-import { addMoves, lastListed } from "./movelist.js";
+import { boardAfter, Lookback } from "./lookback.js";
+import { addMoves, addTurns, lastListed, lastTurn, turns } from "./movelist.js";
 import { bySquares } from "./moves.js";
-import { showNextGame } from "./nextgame.js";
-import { followQueue } from "./queue.js";
 import { windowAround } from "./pieces.js";
-import { Pocket } from "./pocket.js";
 import { choosePromotion } from "./promotion.js";
 import { sayReady } from "./ready.js";
 import { fieldsOf, send } from "./sending.js";
 import { play, switchBy } from "./sound.js";
-import { Suspects } from "./suspects.js";
 
 /** @typedef {import("./view.js").LiveView} LiveView */
 /** @typedef {import("./pieces.js").Key} Key */
@@ -48,22 +44,36 @@ let made = "";
 let over = null;
 
 const board = await movingBoard();
-const pocket = new Pocket(element("pocket"), {
-  hold: () => free(),
-  drag: (piece, event) => board?.ground.dragNewPiece(piece, event),
-});
+const pocket = shown.board.pockets === null
+  ? null
+  : new (await import("./pocket.js")).Pocket(element("pocket"), {
+      hold: () => free(),
+      drag: (piece, event) => board?.ground.dragNewPiece(piece, event),
+    });
 const aid = blind && shown.seat !== null ? await import("./aid.js") : null;
 const suspects =
   blind && shown.seat !== null
-    ? new Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => board?.suspect(marks))
+    ? new (await import("./suspects.js")).Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => board?.suspect(marks))
     : null;
 
-const turns = document.getElementById("turns");
-const memory = turns === null ? null : new Memory(turns, element("past"), () => draw(false));
+const entries = list ?? document.getElementById("turns");
+const steps = list === null
+  ? { first: 1, last: () => turns.length, board: turnBoard, words: (/** @type {number} */ turn) => `Turn ${turn}, as you knew it.` }
+  : { first: 0, last: lastListed, board: (/** @type {number} */ ply) => boardAfter(path, ply), words: (/** @type {number} */ ply) => `After ply ${ply}.` };
+const lookback = entries === null ? null : new Lookback(entries, element("past"), steps, () => draw(false));
+
+/**
+ * Return the board as it was known in a turn of the player's.
+ * @param {number} number
+ * @returns {Promise<import("./view.js").Position>}
+ */
+async function turnBoard(number) {
+  return /** @type {import("./view.js").Turn} */ (turns[number - 1]).board;
+}
 
 /** Return the last ply whose move, or whose turn of the player's, the page has. */
 function listed() {
-  return memory === null ? lastListed() : memory.ply;
+  return list === null ? lastTurn() : lastListed();
 }
 
 /** Return the moving board in place of the still one; null where the build could not bring it. */
@@ -90,10 +100,11 @@ function apply(view) {
   const before = shown;
   shown = view;
   if (view.html) replaceParts(view.html);
-  memory?.add(view.turns);
+  addTurns(view.turns);
   draw(before !== view && made !== view.board.last_move);
   made = "";
   addMoves(view.moves, path);
+  lookback?.mark();
   setClock(view.clock);
   keepFocus(controls, toggle, view.over);
   hover(over);
@@ -101,7 +112,7 @@ function apply(view) {
   if (view.ply > before.ply) play(isCapture(before, view) ? "capture" : "move");
   aid?.follow(view, (possible) => board?.mark("possible", possible));
   if (view.over) suspects?.forget();
-  if (view.over && view.seat !== null) showNextGame(path);
+  if (view.over && view.seat !== null) void import("./nextgame.js").then((module) => module.showNextGame(path));
   sayReady(view, listed, apply);
 }
 
@@ -134,11 +145,12 @@ function replaceParts(html) {
  */
 function draw(animated) {
   if (board === null) drawStill();
-  board?.show(memory?.past?.board ?? shown.board, animated);
-  if (board !== null && memory !== null) element("place").classList.toggle("past", memory.past !== null);
+  const past = lookback?.past ?? null;
+  board?.show(past ?? shown.board, animated);
+  element("place").classList.toggle("past", past !== null);
   moves = bySquares(shown.can?.moves ?? [], board?.pieces ?? new Map());
   const hands = shown.board.pockets;
-  if (hands !== null && shown.seat !== null) pocket.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
+  if (hands !== null && shown.seat !== null) pocket?.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
   free();
 }
 
@@ -153,16 +165,17 @@ function drawStill() {
 
 /** Let the player move on the board what can be moved now. */
 function free() {
-  if (board === null || shown.seat === null) return;
-  const marking = suspects?.active === true || pocket.held !== null || (memory?.past ?? null) !== null;
+  if (board === null) return;
+  const held = pocket?.held ?? null;
+  const marking = suspects?.active === true || held !== null || (lookback?.past ?? null) !== null;
   const phase = shown.can?.phase;
   board.free({
-    side: shown.seat,
+    side: shown.seat ?? "white",
     moves: !marking && phase === "move",
     premoves: !marking && !hides && (phase === "move" || phase === "wait"),
     ends: new Map([...moves].map(([from, ends]) => [from, [...ends.keys()]])),
   });
-  board.mark("target", pocket.held === null ? [] : drops(pocket.held));
+  board.mark("target", held === null ? [] : drops(held));
 }
 
 /**
@@ -221,9 +234,9 @@ function announce() {
  * @param {Key} square
  */
 function choose(square) {
-  if (memory !== null && memory.past !== null) return memory.go(null);
+  if (lookback !== null && lookback.past !== null) return void lookback.go(null);
   if (suspects?.active) return suspects.mark(square);
-  if (pocket.held !== null) return drop(pocket.held, square);
+  if (pocket !== null && pocket.held !== null) return drop(pocket.held, square);
   if (shown.can?.phase === "sense" && shown.can.senses.includes(square)) void act({ kind: "sense", square });
 }
 
@@ -249,7 +262,7 @@ async function move(from, to, isPremove) {
  * @param {Key} to
  */
 function drop(letter, to) {
-  pocket.release();
+  pocket?.release();
   if (drops(letter).includes(to)) void act({ kind: "move", move: `${letter}@${to}` });
   else draw(false);
 }
@@ -257,14 +270,14 @@ function drop(letter, to) {
 /** @param {Key | null} square */
 function hover(square) {
   over = square;
-  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active && !memory?.past;
+  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active && !lookback?.past;
   board?.mark("aim", senses ? windowAround(square) : []);
 }
 
 function cancel() {
-  memory?.go(null);
+  void lookback?.go(null);
   suspects?.release();
-  pocket.release();
+  pocket?.release();
   board?.release();
 }
 
@@ -313,7 +326,7 @@ function turn(side) {
   board?.turn(side);
 }
 
-memory?.add(shown.turns);
+addTurns(shown.turns);
 turn(bottom);
 draw(false);
 setClock(shown.clock);
@@ -323,7 +336,7 @@ aid?.follow(shown, (possible) => board?.mark("possible", possible));
 sayReady(shown, listed, apply);
 warnOfLowTime(shown.seat, () => play("low"));
 switchBy(element("sound"));
-followQueue();
+if (document.getElementById("queue") !== null) void import("./queue.js").then((module) => module.followQueue());
 follow(path, game.dataset.named ?? "", listed, apply, (lost) => {
   element("lost").hidden = !lost;
 });
