@@ -200,6 +200,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_registrations_per_hour: Annotated[
         int, Meta(ge=0, description="Players that an address may register in an hour; with 0 only the operator may.")
     ] = 100
+    # A class registers at once from one address, which the limits of registrations allow.
+    invite: (
+        Annotated[
+            str,
+            Meta(
+                min_length=6,
+                max_length=256,
+                description="Code that players must send to register, as the link printed at the start does; by "
+                "default everybody may. Set it by a variable or in a file: others can read a command line.",
+            ),
+        ]
+        | None
+    ) = None
     # The defaults of this and the other limits by address, and the arithmetic behind them, are in gmd/play/quotas.py: a
     # class of 50 bots has one address; on loopback only there is nobody to separate.
     max_registrations_per_day: (
@@ -479,7 +492,7 @@ ENVIRONMENT_PREFIX = "GMD_"
 OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_REQUIRE_ALL"})
 
 #: Settings whose values must never be printed.
-SECRETS = frozenset({"database", "metrics_token", "spectator_key"})
+SECRETS = frozenset({"database", "invite", "metrics_token", "spectator_key"})
 
 #: What msgspec says of a text that is not of a setting's type; and plain names of these types.
 _NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")

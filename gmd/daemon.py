@@ -492,6 +492,7 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
             max_waiting=config.max_waiting_passwords, max_waiting_of_one=config.max_waiting_passwords_per_address
         ),
         presence_seconds=config.presence_timeout,
+        invite=config.invite,
     )
 
 
@@ -548,6 +549,7 @@ def services_of(
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
         lease=lease,
+        game_port=listeners[0].socket.getsockname()[1] if listeners else None,
     )
 
 

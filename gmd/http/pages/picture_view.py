@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Literal
 
 import chess
 
 from gm_protocol.state import LastSense, side_of
 from gmd.games.dark import DarkBoard, visible_squares
+from gmd.http.pages.counting import Kind, Known
 from gmd.http.pages.drawing import Picture
 from gmd.http.pages.looking import Look
 from gmd.http.pages.memory import Memory, Sight
@@ -28,6 +30,11 @@ def needs_past(look: Look, ply: int) -> bool:
     """Return whether the game's history is needed to show a ply."""
     is_past = ply != look.state.ply_index
     return not look.hides and (is_past or (look.over and look.variant.senses))
+
+
+def shaded(picture: Picture, known: Known | None, kind: Kind | None) -> Picture:
+    """Return the picture of a side's view with what it could know of the pieces of a kind, if it is to be shown."""
+    return picture if known is None or kind is None else replace(picture, shares=known.shares(kind))
 
 
 def picture_steps(look: Look, ply: int, view: View | None) -> Generator[None, None, Picture]:
@@ -65,6 +72,7 @@ def board_data(picture: Picture, *, flip: bool) -> dict[str, object]:
         "unseen": [chess.SQUARE_NAMES[square] for square in sorted(picture.unseen)],
         "lost": None if picture.lost is None else chess.SQUARE_NAMES[picture.lost],
         "remembered": [(chess.SQUARE_NAMES[square], symbol, age) for square, symbol, age in picture.remembered],
+        "shares": None if picture.shares is None else [round(share, 4) for share in picture.shares],
         "orientation": "black" if flip else "white",
     }
 

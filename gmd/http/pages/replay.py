@@ -181,6 +181,11 @@ class ReconReplay:
         side, index = self.side_at(ply), (ply - 1) // 2
         return Position(self._record.fens_after_move.of(side)[index], _value(self._record.taken_moves.of(side)[index]))
 
+    @property
+    def has_both_kings(self) -> bool:
+        """Whether both kings are there at the end."""
+        return {"k", "K"} <= set(placement_of(self.position(self.plies).fen))
+
     def turn(self, ply: int) -> Turn:
         """Return the turn that led to a ply, which is not 0."""
         side, index, record = self.side_at(ply), (ply - 1) // 2, self._record
@@ -229,12 +234,12 @@ class ReconReplay:
         if ply:
             turn = self.turn(ply)
             if turn.side == side:
-                sentences = [observations.sensed(turn.sense.square, _enemies(turn.sense, side))]
+                sentences = [observations.sensed(turn.sense.square, enemies(turn.sense, side))]
                 sentences.append(observations.moved(turn.requested, turn.taken, turn.capture))
             else:
                 sentences = [observations.lost(turn.capture)]
         if (latest := self.unfinished(ply)) is not None and latest[0] == side:
-            sentences.append(observations.sensed(latest[1].square, _enemies(latest[1], side)))
+            sentences.append(observations.sensed(latest[1].square, enemies(latest[1], side)))
         return sentences
 
     def _sense(self, side: chess.Color, ply: int) -> RecordedSense:
@@ -267,7 +272,8 @@ def window_of(sense: RecordedSense | None) -> frozenset[int]:
     return frozenset() if sense is None else frozenset(square for square, _ in sense.cells)
 
 
-def _enemies(sense: RecordedSense, side: chess.Color) -> list[tuple[int, str]]:
+def enemies(sense: RecordedSense, side: chess.Color) -> list[tuple[int, str]]:
+    """Return the opponent's pieces that a sense showed: squares with symbols."""
     return [(square, symbol) for square, symbol in sense.cells if symbol is not None and symbol.isupper() != side]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from litestar import Request, Response, get, post
 from litestar.response import Template
@@ -33,8 +34,9 @@ class SignIn(Struct, frozen=True):
 
 
 class RegistrationForm(SignIn, frozen=True):
-    """The form to register with: the password is typed twice."""
+    """The form to register with: the password is typed twice. ``invite`` is the server's code, if it wants one."""
 
+    invite: Annotated[str, Meta(max_length=256)] = ""
     again: Annotated[str, Meta(max_length=MAX_PASSWORD)] = ""
 
 
@@ -94,20 +96,40 @@ async def sign_out(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
 @get("/register", include_in_schema=False)
 async def register_page(visit: FromVisit, request: Request[Any, Any, Any]) -> Template:
     """Return the form to register with."""
-    return _form(visit, "register.html", next=safe_path(request.query_params.get("next")))
+    query = request.query_params
+    return _form(visit, "register.html", next=safe_path(query.get("next")), invite=query.get("invite", "")[:256])
 
 
 @post("/register", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
 async def register(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
-    """Register a player with a name and a password, and sign it in."""
+    """Register a player with a name and a password, and sign it in.
+
+    A player who has come by the link with the server's code is shown how to connect its bot, with its key.
+    """
     form = await read_form(request, visit, RegistrationForm)
     try:
         if form.password != form.again:
             raise BadRequest("the two passwords differ: type the same one twice")
-        player = (await visit.ask_as_spectator("register", name=form.name, password=form.password))["player"]
+        made = await visit.ask_as_spectator(
+            "register", name=form.name, password=form.password, invite=form.invite or None
+        )
     except (GmError, Refused) as error:
-        return _form(visit, "register.html", HTTP_400_BAD_REQUEST, sentence_of(error), form.name, safe_path(form.next))
-    return redirect(visit.becoming(player), safe_path(form.next))
+        return _form(
+            visit,
+            "register.html",
+            HTTP_400_BAD_REQUEST,
+            sentence_of(error),
+            form.name,
+            safe_path(form.next),
+            form.invite,
+        )
+    visit = visit.becoming(made["player"])
+    if visit.backend.services.authenticator.wants_invite:
+        host, port = urlsplit(f"//{request.headers.get('host', '')}").hostname, visit.backend.services.game_port
+        return page(
+            visit, "registered.html", key=made["key"], host=host, port=port, site=str(request.base_url).rstrip("/")
+        )
+    return redirect(visit, safe_path(form.next))
 
 
 def safe_path(path: str | None) -> str:
@@ -118,7 +140,13 @@ def safe_path(path: str | None) -> str:
 
 
 def _form(
-    visit: Visit, template: str, status: int = 200, sentence: str = "", name: str = "", next: str = "/"
+    visit: Visit,
+    template: str,
+    status: int = 200,
+    sentence: str = "",
+    name: str = "",
+    next: str = "/",
+    invite: str = "",
 ) -> Template:
     """Return a page with a form.
 
@@ -133,6 +161,8 @@ def _form(
         name=name,
         next=next,
         may_register=may_register,
+        wants_invite=visit.backend.services.authenticator.wants_invite,
+        invite=invite,
         takes_key=visit.backend.services.spectators.takes_key,
         min_password=MIN_PASSWORD,
         max_password=MAX_PASSWORD,

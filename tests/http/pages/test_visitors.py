@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,22 @@ async def test_newcomer_registers_and_is_signed_in() -> None:
             taken = await other.submit(form, name="Ann", password=PASSWORD, again=PASSWORD, csrf="")
             assert taken.status == 400
             assert "taken" in taken.text
+
+
+async def test_newcomer_with_the_link_registers_and_is_shown_how_to_connect_a_bot() -> None:
+    async with pages(invite="spring term") as (daemon, browser):
+        form = (await browser.get("/register")).form("/register")
+        refused = await browser.submit(form, name="ann", password=PASSWORD, again=PASSWORD, invite="autumn")
+        assert (refused.status, "The code is wrong" in refused.text) == (400, True)
+        form = (await browser.get("/register?invite=spring%20term")).form("/register")
+        assert form.fields["invite"] == "spring term"
+        made = await browser.submit(form, name="ann", password=PASSWORD, again=PASSWORD)
+        key = re.search(r"Your key is ([\w-]{43})", made.text)
+        assert key is not None
+        assert (await daemon.ask("hello", name="ann", key=key[1]))["player"] == FIRST_PLAYER
+        assert f'run(MyBot(), host="127.0.0.1", port={daemon.port}, name="ann", key="{key[1]}")' in made.text
+        assert f"--server-url http://127.0.0.1:{daemon.http_port} --username ann" in made.text
+        assert "Signed in as" in (await browser.get("/")).text
 
 
 async def test_register_page_says_that_only_the_operator_registers() -> None:

@@ -7,7 +7,7 @@
 
 import { Chessground } from "./chessground/dist/chessground.min.js";
 import { squaresOf } from "./moves.js";
-import { away, drawnPiece, FILES, NAMES } from "./pieces.js";
+import { away, drawnPiece, FILES, NAMES, percent, SQUARES } from "./pieces.js";
 
 /** @typedef {import("./pieces.js").Key} Key */
 /** @typedef {import("./view.js").Position} Position */
@@ -34,7 +34,7 @@ import { away, drawnPiece, FILES, NAMES } from "./pieces.js";
 /** @type {Record<string, [number, number]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 /** What a screen reader says of squares with a mark. */
-const WORDS = { window: "sensed", unseen: "not seen", lost: "your loss", possible: "enemy possible" };
+const WORDS = { window: "sensed", unseen: "not seen", lost: "your loss", hint: "the sense that would tell most" };
 
 /** Return whether the visitor wants nothing to move. */
 function isQuiet() {
@@ -120,6 +120,27 @@ export class Board {
     this.mark("unseen", position.unseen);
     this.mark("lost", position.lost === null ? [] : [position.lost]);
     this.#remember(position.remembered);
+    if (position.shares !== undefined) this.share(position.shares);
+  }
+
+  /**
+   * Shade the squares by the probability that an enemy piece stands there; a square that is surely empty is not covered.
+   * @param {readonly number[] | null} shares for each square from a1, b1 to h8; null for no shades
+   * @param {string} piece what it is, for screen readers
+   */
+  share(shares, piece = "enemy") {
+    this.squares.classList.toggle("believing", shares !== null);
+    for (const [index, square] of SQUARES.entries()) {
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(square));
+      const share = shares?.[index] ?? 0;
+      cell.classList.toggle("possible", share > 0);
+      cell.style.setProperty("--shade", String(0.2 + 0.65 * Math.sqrt(share)));
+      if (share === 0) delete cell.dataset.chance;
+      else cell.dataset.chance = `${piece} ${percent(share)}`;
+      if (share < 0.005 || share >= 0.995) delete cell.dataset.percent;
+      else cell.dataset.percent = String(Math.round(100 * share));
+    }
+    this.#label();
   }
 
   /**
@@ -214,6 +235,7 @@ export class Board {
       const words = [square, piece === undefined ? "empty" : `${piece.color} ${piece.role}`];
       for (const [kind, said] of Object.entries(WORDS)) if (cell.classList.contains(kind)) words.push(said);
       if (cell.dataset.remembered) words.push(`enemy ${cell.dataset.remembered}`);
+      if (cell.dataset.chance) words.push(cell.dataset.chance);
       if (cell.dataset.suspect) words.push("marked");
       if (square === selected) words.push("chosen");
       if (ends.includes(square)) words.push("can be chosen");

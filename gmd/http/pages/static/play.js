@@ -110,8 +110,8 @@ function apply(view) {
   hover(over);
   if (isNew) announce();
   if (view.ply > before.ply) play(isCapture(before, view) ? "capture" : "move");
-  aid?.follow(view, (possible) => board?.mark("possible", possible));
-  if (view.over) suspects?.forget();
+  aid?.follow(view, board);
+  suspects?.see(view);
   if (view.over && view.seat !== null) void import("./nextgame.js").then((module) => module.showNextGame(path));
   sayReady(view, listed, apply);
 }
@@ -332,7 +332,8 @@ draw(false);
 setClock(shown.clock);
 toggle();
 game.classList.add("scripted");
-aid?.follow(shown, (possible) => board?.mark("possible", possible));
+aid?.follow(shown, board);
+suspects?.see(shown);
 sayReady(shown, listed, apply);
 warnOfLowTime(shown.seat, () => play("low"));
 switchBy(element("sound"));

@@ -23,6 +23,8 @@ export interface Position {
   readonly lost: string | null;
   readonly remembered: readonly Remembered[];
   readonly orientation: Color;
+  /** For each square from a1, b1 to h8 the probability of an enemy piece; null for none. */
+  readonly shares?: readonly number[] | null;
 }
 
 export interface BoardView extends Position {
