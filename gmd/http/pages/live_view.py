@@ -283,7 +283,7 @@ def _board(look: Look, picture: Picture) -> LiveBoard:
         window=_names(picture.window),
         unseen=_names(picture.unseen),
         lost=None if picture.lost is None else chess.square_name(picture.lost),
-        remembered=[Remembered(chess.square_name(square), *rest) for square, *rest in picture.remembered],
+        remembered=[Remembered(chess.square_name(square), symbol, age) for square, symbol, age in picture.remembered],
         orientation=COLOR_NAMES[look.seat is not chess.BLACK],
         fen="" if sees_nothing(look) else look.state.fen,
         pockets=(pockets.white, pockets.black) if pockets else None,
