@@ -44,7 +44,8 @@ def words_of(step: Observed, side: chess.Color) -> str:
         seen = [(at, piece.symbol()) for at, piece in step.cells if piece is not None and piece.color != side]
         return sensed(_center([at for at, _ in step.cells]), seen)
     requested, taken, capture = step.move
-    return moved(requested and requested.uci(), taken and taken.uci(), capture)
+    asked, made = (None if each is None else each.uci() for each in (requested, taken))
+    return moved(asked, made, capture)
 
 
 def _center(window: list[int]) -> int | None:
