@@ -11,8 +11,8 @@ pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[
 
 from gm_bots.recon_zero.lockstep.games import Games, Side, play_together
 from gm_bots.recon_zero.lockstep.judging import count_material
-from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
+from gm_bots.recon_zero.thinker import Settings
 from gm_env.kernels.layout import OPPONENT
 from tests.bots.recon_zero.plain_encoding import move_of
 
