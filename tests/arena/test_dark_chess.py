@@ -31,7 +31,7 @@ def test_match_of_random_bots_is_played_and_each_file_of_it_is_replayed(tmp_path
             board.push(move)
         for file in (record, pgn):
             recorded = read_file(file, number)
-            assert [move.uci() for move, _ in recorded.moves] == game["moves"]
+            assert [node.move.uci() for node in recorded.moves] == game["moves"]
             assert (recorded.result, recorded.ending) == (game["result"], game["ending"])
             assert recorded.bad_move == ""
 

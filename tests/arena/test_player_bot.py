@@ -143,7 +143,7 @@ async def test_seed_of_a_game_makes_its_player_s_choices(daemon_process: Served)
 
 
 async def test_minimax_takes_over_a_game_of_blind_chess(daemon_process: Served) -> None:
-    bots = bots_of("minimax:depth=1", options={}, seconds=None, depth=None, nodes=None)
+    bots = bots_of("minimax:depth=1")
     async with await connect(port=daemon_process.port, player=ME) as client:
         game_id = (await client.new_game(ME, ME, variant="rbc", max_turns=5))["game_id"]
         for move in ("e2e4", "d7d5", "e4d5"):

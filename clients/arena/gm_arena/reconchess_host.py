@@ -24,13 +24,10 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import pkgutil
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
@@ -125,31 +122,24 @@ class ServedTurn:
         return moved
 
 
-class Host:
-    """A bot, and the events that it receives."""
+def serve(channel: Channel, player: Player) -> None:
+    """Pass the parent's messages on to a player, until the parent closes the pipe.
 
-    def __init__(self, channel: Channel, player: Player) -> None:
-        self._channel, self._player = channel, player
-        self._color: Color = "white"
-
-    def run(self) -> None:
-        """Handle messages until the parent closes the pipe."""
-        while True:
-            ((what, content),) = self._channel.receive().items()
-            getattr(self, what)(content)
-            self._channel.send(done=True)
-
-    def begin(self, game: Json) -> None:
-        self._color = game["color"]
-        self._player.handle_game_start(self._color == "white", chess.Board(game["fen"]), game["opponent"])
-
-    def turn(self, turn: Json) -> None:
-        game = ServerTurn(ServedTurn(self._channel, self._color, turn))
-        play_turn(game, self._player, game.seconds_left)
-
-    def end(self, saved: Json) -> None:
-        record = read_json(json.dumps(saved))
-        tell_end(self._player, *record)
+    :raises EOFError: it has.
+    """
+    color: Color = "white"
+    while True:
+        ((what, content),) = channel.receive().items()
+        match what:
+            case "begin":
+                color = content["color"]
+                player.handle_game_start(color == "white", chess.Board(content["fen"]), content["opponent"])
+            case "turn":
+                game = ServerTurn(ServedTurn(channel, color, content))
+                play_turn(game, player, game.seconds_left)
+            case _:  # the end
+                tell_end(player, *read_json(json.dumps(content)))
+        channel.send(done=True)
 
 
 def load(source: str) -> type[Player]:
@@ -214,21 +204,17 @@ def _what_is_missing(where: str, error: ModuleNotFoundError) -> str | None:
         return None
     if where.endswith(".py") or os.sep in where:
         return f"there is no file {where}"
-    parent, _, last = name.rpartition(".")
-    siblings = pkgutil.iter_modules(import_module(parent).__path__) if parent else pkgutil.iter_modules()
-    meant = get_close_matches(last, [module.name for module in siblings], n=1)
-    hint = f"; did you mean {'.'.join(filter(None, (parent, *meant)))}?" if meant else ""
-    return f"there is no module {name}{hint}"
+    return f"there is no module {name}"
 
 
-def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
+def run() -> int:
     """Load the bot that the command line names, and run it; return the exit status."""
     channel, source = Channel(), sys.argv[1]
     try:
         make = load(source)
         player = make()
         channel.send(loaded=make.__name__)
-        make_host(channel, player).run()
+        serve(channel, player)
     except EOFError:
         return 0
     except BotUnusable as error:

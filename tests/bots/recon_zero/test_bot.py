@@ -39,7 +39,7 @@ PLAIN = f"checkpoint=none,{QUICK}"
 
 
 def named(spec: str) -> Bots:
-    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+    return bots_of(spec)
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,11 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     GameHistory of reconchess. In blind chess every sense and every move is shown three times: as White knows the
     board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
 
-    --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C and q leave. Blind
-    chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
+    --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C leaves. Blind chess is
+    shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
 
     --ask asks BOT, named as for gmd match, in the turns of the player of --color, the last one included. Whatever it
-    chooses, it is shown the results of the recorded actions. Its clock is the recorded one, which only gmd's JSON lines
-    have; without it the bot has unlimited time.
+    chooses, it is shown the results of the recorded actions, and it has unlimited time.
 
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.

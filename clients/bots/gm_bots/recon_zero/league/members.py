@@ -88,7 +88,7 @@ class Program:
 
 
 def _bots_of(spec: str) -> Bots:
-    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+    return bots_of(spec)
 
 
 def _check_trout() -> None:
