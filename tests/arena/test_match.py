@@ -53,7 +53,9 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     assert shown[5] == "Elo: unknown, since all results are the same"
     assert shown[6] == "Ptnml(0-2): [0, 0, 2, 0, 0]"
     assert shown[7] == "games ended by: move limit 4"
-    assert shown[8:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
+    assert shown[8:] == [
+        "not decided: one scored 50.0 % in 4 games; about 1,700 more games would show a difference of 20 Elo"
+    ]
     assert summary(path)["verdict"] == shown[8]
     first = games(path)[0]
     assert first["clock"] == {"initial": 60.0, "increment": 0.5, "margin": 0.2, "lag": 1.0}

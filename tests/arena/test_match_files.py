@@ -56,7 +56,7 @@ def test_replay_reads_a_game_of_chess_from_a_match(tmp_path: Path) -> None:
     assert (recorded.white, recorded.black, recorded.result) == ("two", "one", record["result"])
     assert recorded.ending == record["ending"] == "move limit"
     assert recorded.start == chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
-    assert [move.uci() for move, _ in recorded.moves] == record["moves"]
+    assert [node.move.uci() for node in recorded.moves] == record["moves"]
 
 
 def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -> None:
@@ -67,11 +67,11 @@ def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -
         read_file(path, 3)
     begun = tmp_path / "begun.jsonl"
     begun.write_text(path.read_text().splitlines(keepends=True)[0])
-    with pytest.raises(BadRecord, match=r"begun.jsonl holds no game"):
+    with pytest.raises(BadRecord, match=r"begun.jsonl is not a game: "):
         read_file(begun)
 
 
-@pytest.mark.parametrize("missing", ["pgn", "moves", "white"])
+@pytest.mark.parametrize("missing", ["pgn", "ending", "white"])
 def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_path: Path) -> None:
     header, first, *_ = (blind / "match.jsonl").read_text().splitlines()
     record = json.loads(first)

@@ -50,10 +50,10 @@ def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
     assert len(records) == totals["games"] == games
     assert totals["faults"] == {}
     assert {record["ending"] for record in records} <= {
-        "king captured",
+        "king capture",
         "draw_reversible_moves",
         "turn limit",
-        "fifty moves",
+        "fifty-move rule",
     }
     print(Counter(record["ending"] for record in records), totals["meetings"])
 

@@ -109,6 +109,30 @@ def test_white_loses_when_both_bots_fail_as_a_game_begins(tmp_path: Path) -> Non
     assert totals["faults"] == {"one": {"crash": 3}, "two": {"crash": 3}}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sense", "move", "ending"),
+    [
+        ("raise ValueError('square: 64 is not a square')", "", "crash"),
+        ("return 64", "", "illegal move"),
+        ("return None", "return chess.Move.from_uci('e1e8')", "illegal move"),
+    ],
+)
+def test_player_in_a_file_crashes_by_what_it_raises_and_not_by_what_it_chooses(
+    sense: str, move: str, ending: str, tmp_path: Path
+) -> None:
+    """Its own exception may have the words of a refusal."""
+    bot = tmp_path / "wrong_player.py"
+    bot.write_text(
+        "import chess, gm_recon\n"
+        "class Wrong(gm_recon.Player):\n"
+        f"    def choose_sense(self, *_):\n        {sense}\n"
+        f"    def choose_move(self, *_):\n        {move or 'return None'}\n"
+    )
+    records, _ = played(tmp_path / "match.jsonl", f"reconchess:{bot}", "random", "--variant", "rbc", "--games", 1)
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", ending)]
+
+
 @pytest.mark.parametrize("bot", ["codingame:/no/such/bot", "uci:/no/such/bot", "uci:true"])
 def test_bot_that_never_starts_ends_the_match(bot: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"

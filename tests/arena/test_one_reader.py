@@ -38,7 +38,7 @@ def replayed(file: Path) -> list[str] | str:
         recorded = read_file(file)
     except BadRecord as error:
         return str(error)
-    return [move.uci() for move, _ in recorded.moves]
+    return [node.move.uci() for node in recorded.moves]
 
 
 DOORS: list[Callable[[Path], list[str] | str]] = [imported, opening, replayed]

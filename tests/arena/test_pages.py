@@ -43,7 +43,7 @@ def test_commands_of_the_arenas_readme_run(tmp_path: Path) -> None:
     assert next(line.split(" plays")[0] for line in alone if " plays on " in line) == "RandomBot"
     ends = [line for line in alone if re.match(r"game \d+: (won|lost|drawn) as ", line)]
     assert len(ends) == 4
-    assert len([line for line in blitz if re.match(r"game \d+: won as .* (checkmate|king captured),", line)]) == 4
+    assert len([line for line in blitz if re.match(r"game \d+: won as .* (checkmate|king capture),", line)]) == 4
     assert blitz.count("won 4, lost 0, drawn 0") == blitz.count("won 0, lost 4, drawn 0") == 1
 
 

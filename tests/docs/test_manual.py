@@ -40,7 +40,7 @@ def at_desk(tmp_path: Path) -> Iterator[Reader]:
 def test_rival_that_is_stopped_before_it_has_seen_the_end_of_its_game_reports_progress(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Lines(bots_of("random", options={}, seconds=None, depth=None, nodes=None)).drains(1)
+    Lines(bots_of("random")).drains(1)
     assert is_progress(capsys.readouterr().err.rstrip("\n"))
 
 

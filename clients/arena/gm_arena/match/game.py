@@ -256,7 +256,7 @@ def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
         return bot.failure.fault
     if ended.cause in (Cause.RESIGNATION, Cause.AGREEMENT) and any(each.adjudicated for each in seen.values()):
         return "adjudication"
-    return ended.cause.value.words
+    return ended.words
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:

@@ -236,5 +236,5 @@ def check_opening(variant: str, fields: Mapping[str, Any], moves: Sequence[str])
         raise ValueError(str(error)) from None
     if game.over:
         assert game.now.ending is not None
-        words = game.now.ending.cause.value.words
+        words = game.now.ending.words
         raise ValueError(f"no game can begin here, since the game is over: {words}")

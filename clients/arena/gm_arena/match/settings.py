@@ -17,7 +17,7 @@ from gm_protocol.options import VARIANT_TRAITS
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
 from ..process import memory_for
-from ..specs import bots_of, takes_limits
+from ..specs import RECONCHESS, bots_of, takes_limits
 from ..sprt import Sprt
 from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules
 from .game import Contestant, Terms
@@ -28,13 +28,6 @@ from .plan import Fixture, fixtures
 #: Milliseconds of a move that are not charged to the bot, where all bots play here: more than any machine
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
-
-#: reconchess's own bots, by the names of their classes.
-RECONCHESS = {
-    "RandomBot": "reconchess:reconchess.bots.random_bot",
-    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
-    "TroutBot": "reconchess:reconchess.bots.trout_bot",
-}
 
 #: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
 OPEN_PLAYERS = 2**51

@@ -24,7 +24,7 @@ import trio
 from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, ConnectionLost, GmError
 from gm_protocol.endings import Ending
 from gm_recon.pgn import VARIANT, movetext
-from gmd.games.notation import run_through, write_pgn_steps
+from gmd.games.notation import pgn_termination, run_through, write_pgn_steps
 
 from ..bot import BotUnusable
 from ..bridge import Server
@@ -193,7 +193,8 @@ def _record(
     white, black = (entrants[number].label for number in fixture.bots)
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
     reason = history.win_reason
-    termination = "" if reason is None else Ending(CAUSES[reason], winner=history.winner).termination
+    ending = None if reason is None else Ending(CAUSES[reason], winner=history.winner)
+    termination = "" if ending is None else ending.termination
     headers = {
         "Event": "gmd match",
         "Site": "?",
@@ -203,7 +204,7 @@ def _record(
         "Black": black,
         "Result": result,
         "Variant": VARIANT,
-        "Termination": game.ending,
+        "Termination": pgn_termination(ending),
         "GmdTermination": termination,
     }
     return {
