@@ -273,6 +273,17 @@ async def test_daemon_listens_on_ipv6_too() -> None:
 
 
 @pytest.mark.slow
+def test_daemon_prints_the_link_for_those_who_may_register_and_where_to_watch() -> None:
+    settings = ("--host", "0.0.0.0", "--http", "--http-port", "0", "--spectate", "live", "--spectator-key", "sesame")
+    with served(*settings, env={"GMD_INVITE": "spring term"}) as daemon:
+        assert f"Players register here: {daemon.http}/register?invite=spring%20term" in daemon.lines
+        watch = f"Live games are shown in full to everybody who shows the spectator_key, on {daemon.http}/sign-in"
+        assert watch in daemon.lines
+    ran = gmd("serve", "--invite", "spring term", "--max-registrations-per-hour", 0, "--port", 0)
+    assert (ran.status, "leave one of them out" in " ".join(ran.err.split())) == (2, True)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -688,6 +688,8 @@ export interface RegisterFields extends Fields {
   name: string;
   /** 8 to 256 characters. */
   password?: string | null;
+  /** The server's code, if it wants one. */
+  invite?: string | null;
   /** 1 to 256 characters, for a retry. */
   token?: string | null;
 }

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
 import click
 import trio
@@ -109,6 +110,11 @@ def _check(config: Config) -> None:
         raise click.ClickException(
             f"too few file descriptors: this process may open {limit}, and the daemon needs at least {LEAST}. "
             "Raise ulimit -n (LimitNOFILE of a service)"
+        )
+    if config.invite is not None and config.max_registrations_per_hour == 0:
+        raise click.UsageError(
+            "invite: the code lets players register, and with max_registrations_per_hour 0 only the operator does: "
+            "leave one of them out"
         )
     if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
         raise click.UsageError(
@@ -318,6 +324,8 @@ def _announce(daemon: Daemon, config: Config) -> None:
 def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     if config.pages and daemon.http_addresses:
         yield f"Play and watch in a browser: {_page_address(daemon)}"
+        if config.invite is not None:
+            yield f"Players register here: {_page_address(daemon)}register?invite={quote(config.invite, safe='')}"
     for host, port in daemon.addresses:
         yield f"gmd {VERSION} listening on {_text(reachable(host), port)}"
     for host, port in daemon.http_addresses:
@@ -334,7 +342,8 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
         games = "1 game" if daemon.roster.at_once == 1 else f"{daemon.roster.at_once} games"
         yield f"Bots that play whoever invites them, {games} at a time: {names}"
     if config.spectate == "live":
-        yield f"Live games are shown in full to {daemon.spectators}"
+        where = f", on {_page_address(daemon)}sign-in" if daemon.spectators.takes_key and daemon.http_addresses else ""
+        yield f"Live games are shown in full to {daemon.spectators}{where}"
     yield f"Try: {_first_command(daemon, config)}"
 
 
@@ -367,7 +376,7 @@ def _first_command(daemon: Daemon, config: Config) -> str:
         taken = daemon.authenticator.registry.named
         names = (f"my-bot-{number}" if number else "my-bot" for number in itertools.count())
         name = next(name for name in names if taken(name) is None)
-        if config.max_registrations_per_hour == 0:
+        if config.max_registrations_per_hour == 0 or config.invite is not None:
             return f"{_command('gmd')} register {name} --data {shlex.quote(data)}"
         request = f'{{"kind": "register", "name": "{name}"}}'
     host, port = daemon.addresses[0]

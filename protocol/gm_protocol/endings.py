@@ -57,7 +57,6 @@ class Traits(Struct, frozen=True, kw_only=True):
     :ivar side: the side in the termination: the one that acted or failed to act; None where it has none.
     :ivar words: the cause in results and tables.
     :ivar told: the sentence, where it is not "White won by" or "Draw by" and the words.
-    :ivar referee: the referee's sentence; empty where it says more of an eliminated bot, or no refereed game ends so.
     :ivar pgn: the value of PGN's Termination tag (9.8.1 of its standard).
     :ivar called_off: whether the game never began; then it has no result.
     """
@@ -66,7 +65,6 @@ class Traits(Struct, frozen=True, kw_only=True):
     side: Literal["winner", "loser", "claimant"] | None = None
     words: str
     told: str = ""
-    referee: str = ""
     pgn: str = "normal"
     called_off: bool = False
 
@@ -77,27 +75,21 @@ class Cause(Enum):
 
     _value_: Traits
 
-    CHECKMATE = Traits(word="victory", side="winner", words="checkmate", referee="Checkmate.")
+    CHECKMATE = Traits(word="victory", side="winner", words="checkmate")
     #: In variants where a king may be captured.
     KING_CAPTURE = Traits(word="victory", side="winner", words="king capture")
-    STALEMATE = Traits(word="stalemate", words="stalemate", referee="Stalemate.")
-    INSUFFICIENT_MATERIAL = Traits(
-        word="draw_material", words="insufficient material", referee="Draw by insufficient material."
-    )
-    FIFTY_MOVES = Traits(word="draw_fifty_moves", words="fifty-move rule", referee="Draw by the fifty-move rule.")
-    THREEFOLD_REPETITION = Traits(
-        word="draw_repetition", words="threefold repetition", referee="Draw by threefold repetition."
-    )
+    STALEMATE = Traits(word="stalemate", words="stalemate")
+    INSUFFICIENT_MATERIAL = Traits(word="draw_material", words="insufficient material")
+    FIFTY_MOVES = Traits(word="draw_fifty_moves", words="fifty-move rule")
+    THREEFOLD_REPETITION = Traits(word="draw_repetition", words="threefold repetition")
     #: The game has reached its ``max_moves``, or the server's limit.
-    MOVE_LIMIT = Traits(
-        word="draw_move_limit", words="move limit", referee="Draw: all moves are played.", pgn="adjudication"
-    )
+    MOVE_LIMIT = Traits(word="draw_move_limit", words="move limit", pgn="adjudication")
     #: The last full turn of its ``max_turns`` was played.
     TURN_LIMIT = Traits(word="draw_turn_limit", words="turn limit", pgn="adjudication")
     #: A player claimed a draw that the rules allowed.
     DRAW_CLAIM = Traits(word="taken_draw", side="claimant", words="draw claimed", told="Draw claimed by {claimant}")
-    AGREEMENT = Traits(word="draw_agreed", words="agreement", referee="Draw by agreement.")
-    RESIGNATION = Traits(word="resignation", side="loser", words="resignation", referee="{loser} resigns.")
+    AGREEMENT = Traits(word="draw_agreed", words="agreement")
+    RESIGNATION = Traits(word="resignation", side="loser", words="resignation")
     TIMEOUT = Traits(word="timeout", side="loser", words="time", told="{winner} won on time", pgn="time forfeit")
     #: A player's time is up, and the opponent has not the material to mate (FIDE 6.9).
     TIMEOUT_DRAW = Traits(

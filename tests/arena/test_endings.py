@@ -8,7 +8,6 @@ import pytest
 
 from gm_arena.endings import CAUSES, ending_words, reason_words, result_words
 from gm_arena.match.game import ending
-from gm_arena.referee.match import status_of
 from gm_arena.replay.recorded import pgn_game, served_game
 from gm_protocol.endings import TERMINATIONS, Cause, Ending, Termination
 from gm_recon import WinReason
@@ -37,12 +36,6 @@ WORDS = {
     "draw_timeout": "time against insufficient material",
 }
 
-#: The causes without a sentence: an eliminated bot has another one, and the others end no game of a referee's.
-NO_SENTENCE = {
-    *(Cause.TIMEOUT, Cause.TIMEOUT_DRAW, Cause.FORFEIT),
-    *(Cause.DRAW_CLAIM, Cause.KING_CAPTURE, Cause.TURN_LIMIT, Cause.DECLINED, Cause.WITHDRAWN, Cause.EXPIRED),
-}
-
 
 @pytest.mark.parametrize("termination", get_args(Termination))
 def test_every_termination_has_words_and_a_match_uses_the_same(termination: Termination) -> None:
@@ -52,14 +45,6 @@ def test_every_termination_has_words_and_a_match_uses_the_same(termination: Term
     for variant in ("standard", "chess960", "crazyhouse", "rbc"):
         state: Any = {"termination": termination, "variant": variant}
         assert ending(state, {}) == ending_words(termination, variant)
-
-
-@pytest.mark.parametrize("cause", Cause)
-def test_referee_has_a_sentence_for_every_end_except_elimination(cause: Cause) -> None:
-    ending = next(ending for ending in TERMINATIONS if ending.cause is cause)
-    sentence = status_of(ending)
-    assert (sentence == "") == (cause in NO_SENTENCE)
-    assert sentence == "" or sentence.endswith(".")
 
 
 def test_other_words_and_results() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import random
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from logging.handlers import QueueHandler
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, cast
 
@@ -19,11 +21,15 @@ import chess
 import chess.engine
 import pytest
 from chess import Move, Square
+from reconchess import GameHistoryEncoder
 
 from gm_arena.specs import players_of
 from gm_arena.stockfish import VARIABLE
 from gm_client import GmError, connect, run, running
-from gm_recon import History, Player, Turn, WinReason, play_local
+from gm_recon import History, Player, Turn, WinReason, play_local, read_json
+from tests.arena.matches import played
+from tests.arena.playing import BOTS
+from tests.http.test_rc_connect import BIN
 from tests.serving import Served
 from tests.tools import require_module, require_tool
 
@@ -77,6 +83,13 @@ def of_reconchess(name: str) -> Make:
     return make
 
 
+def many_boards() -> tuple[Player, Player]:
+    """Return two bots in the style of public ones, which keep boards and ask Stockfish."""
+    from tests.arena.bots.many_boards import ManyBoards
+
+    return ManyBoards(), ManyBoards()
+
+
 def chosen(history: History) -> tuple[list[tuple[Square | None, Move | None, Move | None]], Any, Any]:
     """Return the senses and moves of a game; a batch names the queen that a pawn becomes."""
 
@@ -125,18 +138,41 @@ def in_a_batch(make: Make) -> History:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*QUICK, "RandomBot", "AttackerBot", "TroutBot"])
+@pytest.mark.parametrize("name", [*QUICK, "RandomBot", "AttackerBot", "TroutBot", "ManyBoards"])
 def test_choices_are_equal_with_every_runner(
     name: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require_module("numba")
-    if name == "TroutBot":
+    if name in ("TroutBot", "ManyBoards"):
         monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
-    make = ours(name) if name in QUICK else of_reconchess(name)
+    make = many_boards if name == "ManyBoards" else ours(name) if name in QUICK else of_reconchess(name)
     expected = chosen(locally(make))
     assert len(expected[0]) > 4
     assert chosen(on_a_server(make, daemon_process.port)) == expected
     assert chosen(in_a_batch(make)) == expected
+
+
+@pytest.mark.slow
+def test_bot_in_a_file_chooses_alike_in_reconchess_in_a_match_and_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the public ones' style, in processes of its own."""
+    from reconchess import LocalGame, play_local_game
+
+    monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
+    here = play_local(*many_boards(), seconds=None)
+    assert here.win_reason == WinReason.KING_CAPTURE
+    *_, history = play_local_game(*many_boards(), LocalGame(seconds_per_player=None))
+    assert chosen(read_json(json.dumps(history, cls=GameHistoryEncoder)).history) == chosen(here)
+
+    file = BOTS / "many_boards.py"
+    subprocess.run([sys.executable, BIN / "rc-bot-match", file, file], cwd=tmp_path, check=True, capture_output=True)
+    (saved,) = tmp_path.glob("ManyBoards-ManyBoards-*.json")
+    assert chosen(read_json(saved.read_text()).history) == chosen(here)
+
+    bots = [f"{name}=reconchess:{file}" for name in ("one", "other")]
+    ((game,), _) = played(tmp_path / "match.jsonl", *bots, "--variant", "rbc", "--games", 1)
+    assert chosen(read_json(json.dumps(game["history"])).history) == chosen(here)
 
 
 class Noting(Player):

@@ -251,8 +251,27 @@ def test_game_that_begins_anew_has_no_results() -> None:
 def test_arrays_are_read_only_and_cannot_be_made_writable() -> None:
     batch = BatchedRbc(2)
     shown = [getattr(batch, name) for name in ATTRIBUTES]
-    for array in (*shown, batch.masks(), batch.observations(), batch.information_states()):
+    views = (batch.masks, batch.observations, batch.information_states, batch.privileged_state)
+    for array in (*shown, *(view(copy=False) for view in views)):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True
+
+
+@pytest.mark.parametrize("name", ["masks", "observations", "information_states", "privileged_state"])
+def test_views_are_new_arrays_unless_they_are_asked_not_to_be(name: str) -> None:
+    batch = BatchedRbc(2)
+    view = getattr(batch, name)
+    first, kept = view(), view(copy=False)
+    before = first.copy()
+    assert np.array_equal(first, kept)
+    for _ in range(4):
+        batch.sense(batch.sample_senses())
+        batch.move(batch.sample_moves())
+    second = view()
+    assert np.array_equal(first, before)
+    assert not np.array_equal(second, before)
+    second[:] = 0
+    assert np.shares_memory(view(copy=False), kept)
+    assert np.array_equal(kept, view())

@@ -81,17 +81,15 @@ def open_pool(size: int, ray: str | None = None, notice: Callable[[str], None] =
         workers.end()
 
 
-def results(pool: Pool, jobs: Iterable[Callable[[], T]], done: Callable[[], None] = lambda: None) -> Iterator[T]:
+def results(pool: Pool, jobs: Iterable[Callable[[], T]]) -> Iterator[T]:
     """Yield the results of jobs, in the order of the jobs, whichever ends first.
 
-    :param done: called whenever a job has ended, perhaps by another thread.
     :raises NoWorkers: the workers are lost.
     """
     left, running = iter(jobs), deque[Future[T]]()
     while True:
         for job in left:
             running.append(pool.submit(job))
-            running[-1].add_done_callback(lambda future: done())
             if len(running) >= 2 * pool.size:  # the next job is there when a worker is free
                 break
         if not running:

@@ -9,9 +9,10 @@ are MOVES (4673) moves by PLANES (73) planes, and SENSES (65) senses. The phases
 and RESTING (3). OBSERVATION, PRIVILEGED, INFORMATION and INFORMATION_HEADER name planes, columns and numbers; an
 information state has HEADER_ROWS (8) rows before the first turn's.
 
-The first import compiles the kernels, for some 20 seconds. Their code is kept in the folder that ``NUMBA_CACHE_DIR``
-names, else in ``__pycache__`` beside the kernels' modules, else in the user's cache folder. A filled cache may be
-read-only. Where none can be written, each import compiles.
+A kernel is compiled when it is first used, which standard error shows: the first game waits some ten seconds for it.
+``python -m gm_env.compile`` does it ahead. The code is kept for each version of gm_env and numba: in the folder that
+``NUMBA_CACHE_DIR`` names, else in the user's cache folder. A filled folder may be read-only. Where none can be written,
+each process compiles.
 """
 
 try:

@@ -66,7 +66,7 @@ def places(games: Any, n: int) -> NDArray[np.int64]:
     found = np.atleast_1d(found)
     if found.size and found.dtype.kind not in "iu":
         raise TypeError(f"games: their type is {found.dtype}; use integers, or a mask, bool[{n}]")
-    for game in found.tolist():
-        if not 0 <= game < n:
-            raise IndexError(f"games: there is no game {game}; they are 0 to {n - 1}")
+    if found.size and not (found.min() >= 0 and found.max() < n):
+        game = next(game for game in found.tolist() if not 0 <= game < n)
+        raise IndexError(f"games: there is no game {game}; they are 0 to {n - 1}")
     return found.astype(np.int64)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,8 +62,16 @@ class BatchedRbc(Views):
             rewards, ended = batch.move(batch.sample_moves())
 
     **Actions** are integers, one for each game, as the side to move sees the board (:mod:`gm_env.actions`). SKIP (-1)
-    leaves a game as it is. **Arrays** that are attributes or returned are the same in every call: they are read-only,
-    and the next call overwrites them; copy what you keep.
+    leaves a game as it is.
+
+    **Arrays** that are attributes, or that the methods that step or sample return, are the same in every call: they are
+    read-only, and the next call overwrites them; copy what you keep. The methods that show games, such as
+    :meth:`observations`, return new arrays, which other libraries share by DLPack::
+
+        torch.from_dlpack(batch.observations())             # or jax.dlpack.from_dlpack; nothing is copied
+        batch.move(actions.numpy())                         # of torch; or an array of jax as it is
+
+    With ``copy=False`` these are also the same in every call, read-only and overwritten: that saves making them.
 
     **A finished game** has ``ended`` set by the call of :meth:`move` that finished it, and stays as it is until the
     next turn. In that turn it ignores its actions: :meth:`sense` begins it anew, and :meth:`move` lets it rest. So the
@@ -189,12 +196,13 @@ class BatchedRbc(Views):
         :raises ValueError: a shape is wrong, or a game's logits are not numbers, or none of them is finite.
         :raises IndexError: there is no such game.
         """
-        with self._lock, self._drawing(games, self._drawn_senses):
+        with self._lock:
+            choice = (self._state, self._numbers, self._chosen(games))
             if logits is None:
-                sampling.draw_senses(self._state, self._numbers, self._drawn_senses)
+                sampling.draw_senses(*choice, self._drawn_senses)
             else:
                 usable, draws = self._usable(logits, (64, 65)), self._state[:, DRAWS].copy()
-                bad = sampling.draw_senses_by(self._state, self._numbers, usable, self._drawn_senses, *self._weighing())
+                bad = sampling.draw_senses_by(*choice, usable, self._drawn_senses, *self._weighing())
                 self._refuse_logits(bad, draws)
         return self._drawn_senses
 
@@ -208,28 +216,22 @@ class BatchedRbc(Views):
         :raises ValueError: as :meth:`sample_senses`.
         :raises IndexError: as :meth:`sample_senses`.
         """
-        with self._lock, self._drawing(games, self._drawn_moves):
+        with self._lock:
+            choice = (self._state, self._numbers, self._planes, self._chosen(games))
             if logits is None:
-                sampling.draw_moves(self._state, self._numbers, self._planes, self._totals, self._drawn_moves)
+                sampling.draw_moves(*choice, self._totals, self._drawn_moves)
             else:
                 usable, draws = self._usable(logits, (MOVES,)), self._state[:, DRAWS].copy()
-                bad = sampling.draw_moves_by(
-                    self._state, self._numbers, self._planes, usable, self._drawn_moves, *self._weighing()
-                )
+                bad = sampling.draw_moves_by(*choice, usable, self._drawn_moves, *self._weighing())
                 self._refuse_logits(bad, draws)
         return self._drawn_moves
 
-    @contextmanager
-    def _drawing(self, games: Any, drawn: NDArray[np.int64]) -> Iterator[None]:
-        """Let these games alone draw; None are all."""
-        if games is None:
-            yield
-            return
-        others = np.ones(self.n, np.bool_)
-        others[places(games, self.n)] = False
-        draws = self._state[others, DRAWS]
-        yield
-        self._state[others, DRAWS], drawn[others] = draws, SKIP
+    def _chosen(self, games: Any) -> NDArray[np.bool_]:
+        """Return which games are meant, bool[n]: as for :meth:`reset`."""
+        chosen = np.full(self.n, games is None, np.bool_)
+        if games is not None:
+            chosen[places(games, self.n)] = True
+        return chosen
 
     def _weighing(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return places for a game's legal actions and their weights."""

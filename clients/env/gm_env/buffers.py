@@ -19,24 +19,33 @@ def frozen(array: A) -> A:
 
 
 class Buffer:
-    """An array of bytes, made when it is first used. Kernels write it in words of eight bytes.
+    """The array in which something is shown: a new one each time, or one that is kept from its first use on.
 
-    A copy has the shape alone: each call writes the array anew.
+    Kernels write it in elements of another type, such as words of eight bytes. A copy of it keeps none: each call
+    writes the array anew.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._shape = shape
+    def __init__(self, shape: tuple[int, ...], written: Any, dtype: Any) -> None:
+        """:param shape: of the array as it is shown; the first axis counts the games.
+        :param written: the type of the elements that kernels write; if another than ``dtype``, in two axes.
+        """
+        self._shape, self._dtype = shape, np.dtype(dtype)
+        size = int(np.prod(shape[1:])) * self._dtype.itemsize // np.dtype(written).itemsize
+        self._written = (shape if written is dtype else (shape[0], size), np.dtype(written))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy needs: the two arrays share their memory, and a copy's would not."""
-        return {"_shape": self._shape}
+        """Return what a copy needs."""
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+
+    def writable(self, new: bool) -> NDArray[Any]:
+        """Return the array for a kernel, a new one or the one that is kept."""
+        return np.empty(*self._written) if new else self._kept
+
+    def shown(self, written: NDArray[Any]) -> NDArray[Any]:
+        """Return an array of :meth:`writable` as it is shown: the one that is kept is for reading alone."""
+        array = written.view(self._dtype).reshape(self._shape)
+        return frozen(array) if written is self.__dict__.get("_kept") else array
 
     @cached_property
-    def words(self) -> NDArray[np.uint64]:
-        """The words, (games, bytes of a game / 8)."""
-        return np.zeros((self._shape[0], int(np.prod(self._shape[1:])) // 8), np.uint64)
-
-    @cached_property
-    def shown(self) -> NDArray[np.uint8]:
-        """The bytes, for reading."""
-        return frozen(self.words.view(np.uint8).reshape(self._shape))
+    def _kept(self) -> NDArray[Any]:
+        return np.empty(*self._written)

@@ -15,7 +15,7 @@ from gm_recon import ReconBoard
 
 from .arguments import places, whole
 from .buffers import Buffer, frozen
-from .kernels import observing, sampling, stepping
+from .kernels import observing, recalling, sampling, stepping
 from .kernels.layout import (
     COLOR,
     DRAWS,
@@ -98,11 +98,12 @@ class Games:
         self._totals = np.empty(sampling.GROUPS, np.uint64)
         self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
         self._viewers = np.empty(n, np.int64)
-        self._masks = Buffer((n, observing.MASK_BYTES))
-        self._observations = Buffer((n, len(observing.OBSERVATION), 8, 8))
-        self._truths = Buffer((n, len(observing.PRIVILEGED), 8, 8))
+        self._masks = Buffer((n, observing.MASK_BYTES), np.uint64, np.uint8)
+        self._observations = Buffer((n, len(observing.OBSERVATION), 8, 8), np.uint64, np.uint8)
+        self._truths = Buffer((n, len(observing.PRIVILEGED), 8, 8), np.uint64, np.uint8)
         self._drawn = np.empty(len(observing.OBSERVATION), np.uint64)
-        self._recalled = np.empty((0, 0, 0), np.int16)
+        rows = recalling.HEADER_ROWS + self.recall
+        self._recalled = Buffer((n, rows, len(recalling.INFORMATION)), np.int16, np.int16)
         self._show()
         self.reset(whole("seed", seed))
 

@@ -59,6 +59,7 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         seat: Seat = "random",
         observation: Shown = "turn",
         illegal: Illegal = "lose",
+        copy: bool = True,
         max_turns: int | None = 80,
         render_mode: str | None = None,
         render_view: RenderView = "player",
@@ -66,16 +67,17 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     ) -> None:
         """:param opponent: by default :func:`gm_env.opponents.play_randomly`.
         :param seat: the learner's: ``"white"``, ``"black"``, or ``"random"``, which is drawn for each game.
+        :param copy: False for observations and masks that are read-only, and overwritten by the next step: it saves
+            making them.
         :param max_turns: by default reconchess's 80.
         :param options: ``fens``, ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`.
         :raises ValueError: an argument is wrong. The message names it.
         """
         check_rendering(render_mode, render_view)
         rules = SeatRules(opponent, seat, observation, illegal)
-        self._games = OneSeat(1, rules, {"max_turns": max_turns, **options})
+        self._games = OneSeat(1, rules, {"max_turns": max_turns, **options}, copy=copy)
         self.render_mode, self._render_view = render_mode, render_view
-        self._legal = LegalActions()
-        self.action_space = self._legal
+        self.action_space = LegalActions(self._games.draw)
         self.observation_space = observed_space(observation, self._games.batch.recall)
 
     @property
@@ -129,10 +131,9 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         self._games.close()
 
     def _info(self) -> Info:
-        mask = self._games.masks()[0]
-        self._legal.show(mask)
-        reason, illegal = int(self._games.reasons()[0]), bool(self._games.forfeited[0])
-        return {"action_mask": mask, "win_reason": reason, "illegal_action": illegal}
+        games = self._games
+        reason, illegal = int(games.reasons[0]), bool(games.forfeited[0])
+        return {"action_mask": games.masks()[0], "win_reason": reason, "illegal_action": illegal}
 
 
 class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
@@ -155,6 +156,7 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         seat: Seat = "random",
         observation: Shown = "turn",
         illegal: Illegal = "lose",
+        copy: bool = True,
         max_turns: int | None = 80,
         render_mode: str | None = None,
         render_view: RenderView = "player",
@@ -163,10 +165,11 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         """Make the environment: see :class:`RbcEnv`."""
         check_rendering(render_mode, render_view)
         rules = SeatRules(opponent, seat, observation, illegal)
-        self._games = OneSeat(num_envs, rules, {"max_turns": max_turns, **options})
+        self._games = OneSeat(num_envs, rules, {"max_turns": max_turns, **options}, copy=copy)
         self.num_envs, self.render_mode, self._render_view = num_envs, render_mode, render_view
-        self._legal = LegalActionsOfAll(num_envs)
-        self.single_action_space, self.action_space = spaces.Discrete(ACTIONS), self._legal
+        self.single_action_space = spaces.Discrete(ACTIONS)
+        self.action_space = LegalActionsOfAll(num_envs, self._games.draw)
+        self._all, self._never = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
         self.single_observation_space = observed_space(observation, self._games.batch.recall)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
 
@@ -198,8 +201,8 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         :raises ValueError: their shape is wrong.
         """
         _check_ready(self._games)
-        rewards, never = self._games.step(actions), np.zeros(self.num_envs, np.bool_)
-        return self._games.observations(), rewards, self._games.over.copy(), never, self._infos()
+        rewards, games = self._games.step(actions).copy(), self._games
+        return games.observations(), rewards, games.over.copy(), self._never.copy(), self._infos()
 
     def render(self) -> tuple[Any, ...] | None:
         """Return what :meth:`RbcEnv.render` does, of each game; None without a render mode."""
@@ -213,11 +216,13 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._games.close()
 
     def _infos(self) -> Info:
-        masks = self._games.masks()
-        self._legal.show(masks)
-        reasons, illegal = self._games.reasons(), self._games.forfeited.copy()
-        infos: Info = {"action_mask": masks, "win_reason": reasons, "illegal_action": illegal}
-        return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
+        games = self._games
+        infos: Info = {
+            "action_mask": games.masks(),
+            "win_reason": games.reasons.copy(),
+            "illegal_action": games.forfeited.copy(),
+        }
+        return infos | {f"_{name}": self._all.copy() for name in infos}
 
 
 def _usable_mask(mask: Any, n: int) -> NDArray[np.bool_] | None:

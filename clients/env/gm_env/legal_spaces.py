@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .kernels.layout import PASS
 from .kernels.observing import OBSERVATION
 from .kernels.recalling import HEADER_ROWS, INFORMATION
 from .observed import Shown
 from .turns import ACTIONS
 
+#: Draws an action for each game.
+Draw = Callable[[np.random.Generator], NDArray[np.int64]]
+
 
 class LegalActions(spaces.Discrete):
-    """All actions of a player: ``Discrete(4738)``."""
+    """All actions of a player: ``Discrete(4738)``. ``sample()`` draws from the legal ones."""
 
-    def __init__(self) -> None:
-        """Make the space; the pass of a move is legal until :meth:`show`."""
+    def __init__(self, draw: Draw) -> None:
+        """:param draw: draws a legal action for the only game."""
         super().__init__(ACTIONS)
-        self._mask = np.zeros(ACTIONS, np.int8)
-        self._mask[PASS] = 1
-
-    def show(self, mask: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on, int8[4738]; it keeps a copy."""
-        self._mask[:] = mask
+        self._draw = draw
 
     def sample(self, mask: NDArray[Any] | None = None, probability: NDArray[Any] | None = None) -> Any:
         """Draw a legal action, or as a mask or probabilities say."""
         if mask is None and probability is None:
-            mask = self._mask
+            return self._draw(self.np_random)[0]
         return super().sample(mask, probability)
 
 
 class LegalActionsOfAll(spaces.MultiDiscrete):
-    """An action for each of ``n`` games: ``MultiDiscrete([4738] * n)``."""
+    """An action for each of ``n`` games: ``MultiDiscrete([4738] * n)``. ``sample()`` draws from the legal ones."""
 
-    def __init__(self, n: int) -> None:
-        """Make the space; the pass of a move is legal until :meth:`show`."""
+    def __init__(self, n: int, draw: Draw) -> None:
+        """:param draw: draws a legal action for each game."""
         super().__init__(np.full(n, ACTIONS))
-        self._masks = np.zeros((n, ACTIONS), np.int8)
-        self._masks[:, PASS] = 1
-
-    def show(self, masks: NDArray[np.int8]) -> None:
-        """Let these be the legal actions from now on, int8[n, 4738]; it keeps a copy."""
-        self._masks[:] = masks
+        self._draw = draw
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
         """Draw a legal action for each game, or as masks or probabilities say."""
         if mask is None and probability is None:
-            mask = tuple(self._masks)
+            return self._draw(self.np_random)
         return super().sample(mask, probability)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gm_recon import History, WinReason
 
 from .batch import BatchedRbc
-from .kernels.layout import NONE, TO_MOVE, TO_SENSE
+from .kernels.layout import NONE, TO_SENSE
 from .turns import FIRST_SENSE, act, action_masks, usable
 
 __all__ = ["Opponent", "Decisions", "Ends", "RESIGN", "OUT_OF_TIME", "play_randomly"]
@@ -62,8 +62,8 @@ class Decisions(Seats):
     def __init__(self, batch: BatchedRbc, games: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Show the sides to move of these games, which are in one phase."""
         super().__init__(batch, games, batch.colors[games])
-        self.rng = rng
-        self.is_sense = bool(batch.phases[games[0]] == TO_SENSE)
+        self.rng, self._phase = rng, int(batch.phases[games[0]])
+        self.is_sense = self._phase == TO_SENSE
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the actions that it may take: int8[k, 4738] of 0 and 1 (:mod:`gm_env.turns`)."""
@@ -81,8 +81,8 @@ class Decisions(Seats):
         return self._batch.sample_moves(games=self.games)[self.games]
 
     def _check_wait(self) -> None:
-        phase, colors = TO_SENSE if self.is_sense else TO_MOVE, self._batch.colors[self.games]
-        if (colors != self.colors).any() or (self._batch.phases[self.games] != phase).any():
+        batch, games = self._batch, self.games
+        if (batch.colors[games] != self.colors).any() or (batch.phases[games] != self._phase).any():
             raise RuntimeError("decisions: they no longer wait; use them in the call that gets them")
 
 
@@ -135,20 +135,20 @@ def play_randomly(decisions: Decisions) -> NDArray[np.int64]:
 def answer(
     batch: BatchedRbc, waiting: NDArray[np.bool_], opponent: Opponent, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Let the opponent act once in the games that wait for it, all of which are in one phase.
+    """Let the opponent act once in the games that wait for it, one at the least, all of which are in this phase.
 
     :returns: int64[n], for games that the opponent has lost instead the value of the ``gm_recon.WinReason``, else 0.
     :raises gm_env.IllegalAction: a game does not allow the opponent's action.
     :raises TypeError: the opponent's actions are not integers.
     :raises ValueError: their shape is wrong.
     """
-    games, lost = np.flatnonzero(waiting), np.zeros(batch.n, np.int64)
-    if not games.size:
-        return lost
-    chosen = usable(opponent(Decisions(batch, games, rng)), games.shape, "the opponent's actions")
-    lost[games] = np.where((chosen == RESIGN) | (chosen == OUT_OF_TIME), -chosen, 0)
+    decisions, lost = Decisions(batch, np.flatnonzero(waiting), rng), np.zeros(batch.n, np.int64)
+    chosen = usable(opponent(decisions), decisions.games.shape, "the opponent's actions")
     actions = np.zeros(batch.n, np.int64)
-    actions[games] = chosen
+    actions[decisions.games] = chosen
+    if chosen.min() < 0:
+        lost = np.where((actions == RESIGN) | (actions == OUT_OF_TIME), -actions, 0)
+        waiting = waiting & (lost == 0)
     then = "The learner has acted, and the games cannot go on: call reset()"
-    act(batch, actions, waiting & (lost == 0), name="the opponent's actions", then=then)
+    act(batch, actions, waiting, name="the opponent's actions", then=then)
     return lost

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from .arguments import integers
 from .batch import BatchedRbc
-from .kernels import stepping
-from .kernels.layout import MOVES, OVER, PASS, SENSES, SKIP, TO_MOVE, TO_SENSE
+from .kernels import observing, stepping
+from .kernels.layout import MOVES, PASS, SENSES, TO_MOVE
 
 __all__ = ["FIRST_SENSE", "ACTIONS", "action_masks"]
 
@@ -29,11 +29,16 @@ def action_masks(batch: BatchedRbc) -> NDArray[np.int8]:
 
     A finished game ignores its actions; its mask has the move's pass alone, so that no mask is empty.
     """
-    masks = np.empty((batch.n, ACTIONS), np.uint8)
-    moves, to_move = batch.masks(), batch.phases == TO_MOVE
-    np.multiply(moves, to_move.astype(np.uint8)[:, None], out=masks[:, :MOVES])
-    masks[:, MOVES:] = (batch.phases == TO_SENSE)[:, None]
-    masks[batch.phases == OVER, PASS] = 1
+    return write_masks(batch, np.zeros(batch.n, np.bool_), np.empty((batch.n, ACTIONS), np.uint8))
+
+
+def write_masks(batch: BatchedRbc, closed: NDArray[np.bool_], masks: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Write :func:`action_masks`.
+
+    :param closed: bool[n], games that are over, whatever the batch says.
+    :param masks: uint8[n, ACTIONS].
+    """
+    observing.draw_action_masks(batch._numbers, batch._planes, closed, masks)
     return masks.view(np.int8)
 
 
@@ -45,14 +50,14 @@ def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions")
     :raises TypeError: they are not integers.
     :raises ValueError: their shape is wrong.
     """
-    return integers(name, actions, shape).astype(np.int64)
+    return np.array(integers(name, actions, shape), np.int64, order="C")
 
 
-def find_illegal(batch: BatchedRbc, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which games are in progress and do not allow their action: bool[n]."""
+def find_illegal(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Return which of these games are in progress and do not allow their action: bool[n]; None if all do."""
     illegal = np.empty(batch.n, np.bool_)
-    stepping.mark_illegal(np.ascontiguousarray(actions, np.int64), batch._numbers, batch._planes, illegal)
-    return illegal
+    found = stepping.mark_illegal(actions, games, batch._numbers, batch._planes, illegal)
+    return illegal if found else None
 
 
 def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_], **wording: str) -> None:
@@ -63,15 +68,28 @@ def act(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_],
     :param wording: of the error, ``name`` and ``then``: see ``BatchedRbc._illegal``.
     :raises IllegalAction: a game does not allow its action; the batch has not changed.
     """
-    illegal = np.flatnonzero(games & find_illegal(batch, actions))
-    if illegal.size:
-        game = int(illegal[0])
+    if (illegal := find_illegal(batch, actions, games)) is not None:
+        game = int(np.flatnonzero(illegal)[0])
         allowed = f"a sense is a number from {FIRST_SENSE} to {ACTIONS - 1}"
         if batch.phases[game] == TO_MOVE:
             allowed = f"the action mask has the legal moves, and {PASS} passes"
         raise batch._illegal(game, int(actions[game]), allowed, **wording)
-    to_sense, to_move = games & (batch.phases == TO_SENSE), games & (batch.phases == TO_MOVE)
-    if to_sense.any():
-        batch.sense(np.where(to_sense, actions - FIRST_SENSE, SKIP))
-    if to_move.any():
-        batch.move(np.where(to_move, actions, SKIP))
+    act_legally(batch, actions, games)
+
+
+def act_legally(batch: BatchedRbc, actions: NDArray[np.int64], games: NDArray[np.bool_]) -> None:
+    """Do the same with actions that are known to be legal."""
+    longest = stepping.act_all(
+        actions,
+        games,
+        batch._state,
+        batch._numbers,
+        batch._records,
+        batch._planes,
+        batch._windows,
+        batch._results,
+        batch._rewards,
+        batch._ended,
+        *batch._limits,
+    )
+    batch._make_room(longest)

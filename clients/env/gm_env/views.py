@@ -24,29 +24,33 @@ Viewers = Color | NDArray[Any] | None
 class Views(Games):
     """The methods that show games: see :class:`gm_env.BatchedRbc`."""
 
-    def masks(self) -> NDArray[np.uint8]:
-        """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game."""
-        with self._lock:
-            observing.draw_masks(self._numbers, self._planes, self._masks.words)
-            return self._masks.shown[:, :MOVES]
+    def masks(self, *, copy: bool = True) -> NDArray[np.uint8]:
+        """Return :attr:`legal` as bytes: uint8[n, 4673] of 0 and 1, the pass last; zeros for a finished game.
 
-    def observations(self, viewers: Viewers = None) -> NDArray[np.uint8]:
+        :param copy: False for an array that is read-only, and overwritten by the next call.
+        """
+        with self._lock:
+            words = self._masks.writable(copy)
+            observing.draw_masks(self._numbers, self._planes, words)
+            return self._masks.shown(words)[:, :MOVES]
+
+    def observations(self, viewers: Viewers = None, *, copy: bool = True) -> NDArray[np.uint8]:
         """Return what a player of each game observed this turn, and its own pieces: uint8[n, 24, 8, 8].
 
         ``gm_env.OBSERVATION`` names the planes; ``[game, plane, rank, file]`` is as the player sees the board. For the
         side to move it is this turn; for the other side it is its last turn.
 
         :param viewers: the players that it is shown to; see :data:`Viewers`.
+        :param copy: as for :meth:`masks`.
         :raises ValueError: the viewers have a wrong shape.
         """
         with self._lock:
             self._view_by(viewers)
-            observing.observe(
-                self._state, self._numbers, self._records, self._viewers, self._drawn, self._observations.words
-            )
-            return self._observations.shown
+            words = self._observations.writable(copy)
+            observing.observe(self._state, self._numbers, self._records, self._viewers, self._drawn, words)
+            return self._observations.shown(words)
 
-    def information_states(self, viewers: Viewers = None) -> NDArray[np.int16]:
+    def information_states(self, viewers: Viewers = None, *, copy: bool = True) -> NDArray[np.int16]:
         """Return all that a player of each game has observed in it: int16[n, 8 + recall, 14].
 
         The first 8 rows (``gm_env.HEADER_ROWS``) are the header: in columns 0 to 7 the start position, rank by rank,
@@ -60,31 +64,32 @@ class Views(Games):
         of the header has reached 32767.
 
         :param viewers: as for :meth:`observations`.
+        :param copy: as for :meth:`masks`.
         :raises ValueError: as for :meth:`observations`.
         """
         with self._lock:
             self._view_by(viewers)
-            if not self._recalled.size:
-                rows = recalling.HEADER_ROWS + self.recall
-                self._recalled = np.empty((self.n, rows, len(recalling.INFORMATION)), np.int16)
+            states = self._recalled.writable(copy)
             recalling.write_headers(
-                self._first_state, self._first_numbers, self._numbers, self._viewers, *self._limits, self._recalled
+                self._first_state, self._first_numbers, self._numbers, self._viewers, *self._limits, states
             )
-            recalling.recall(self._numbers, self._records, self._viewers, recalling.HEADER_ROWS, self._recalled)
-            return frozen(self._recalled)
+            recalling.recall(self._numbers, self._records, self._viewers, recalling.HEADER_ROWS, states)
+            return self._recalled.shown(states)
 
-    def privileged_state(self, viewers: Viewers = None) -> NDArray[np.uint8]:
+    def privileged_state(self, viewers: Viewers = None, *, copy: bool = True) -> NDArray[np.uint8]:
         """Return the true state, which no player knows, for training critics: uint8[n, 19, 8, 8].
 
         ``gm_env.PRIVILEGED`` names the planes. A policy that reads it cheats.
 
         :param viewers: whose view of the board it is; as for :meth:`observations`.
+        :param copy: as for :meth:`masks`.
         :raises ValueError: as for :meth:`observations`.
         """
         with self._lock:
             self._view_by(viewers)
-            observing.show_truth(self._state, self._numbers, self._viewers, self._drawn, self._truths.words)
-            return self._truths.shown
+            words = self._truths.writable(copy)
+            observing.show_truth(self._state, self._numbers, self._viewers, self._drawn, words)
+            return self._truths.shown(words)
 
     @property
     def privileged_rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
@@ -133,6 +138,9 @@ class Views(Games):
             self._viewers[:] = -1
             return
         colors = array("viewers", viewers)
+        if colors.dtype == np.bool_ and colors.shape == self._viewers.shape:
+            self._viewers[:] = colors
+            return
         if colors.dtype.kind not in "biu":
             raise TypeError(f"viewers: their type is {colors.dtype}; use bool, chess.WHITE is True")
         check(colors.shape in ((), (self.n,)), f"viewers: their shape is {colors.shape}; it must be ({self.n},)")

@@ -804,6 +804,8 @@ class RegisterFields(Fields, total=False):
 
     #: 8 to 256 characters.
     password: str | None
+    #: The server's code, if it wants one.
+    invite: str | None
     #: 1 to 256 characters, for a retry.
     token: str | None
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable
 import chess
 from chess import Board, Square
 
-from .position_sets import Rng, finish
+from .position_sets import LARGE_BATCH, Rng, finish
 from .possible import SAMPLE, WINDOWS, PossiblePositions
 
 #: The rows of :func:`marginals`: White's pieces, then Black's.
@@ -73,12 +73,13 @@ def left_after_steps(
 
     :param most: the most positions that are compared. If there are more, so many are drawn: the shares are estimates.
     """
-    number, all_of_them = min(most, len(positions)), max(1, len(positions))
+    number, count = min(most, len(positions)), max(1, len(positions))
     drawn = positions._positions.drawn(number, rng)
     shares: list[float] = []
-    for square in squares:
+    for index, square in enumerate(squares):
+        if index % max(1, LARGE_BATCH // max(1, number)) == 0:
+            yield
         alike = drawn.pairs_alike([WINDOWS[square]])[0] - number  # pairs of different positions
         same = alike / max(1, number * (number - 1))
-        shares.append((1 + same * (all_of_them - 1)) / all_of_them if number else 0.0)
-        yield
+        shares.append((1 + same * (count - 1)) / count if number else 0.0)
     return shares

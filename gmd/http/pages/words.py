@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor
+
+import chess
 
 from gm_protocol.endings import read_ending
 from gm_protocol.ranked import INTERVAL
 from gmd.games.variants import VARIANTS, victory_in
 from gmd.play.beliefs import CAP
+
+#: The most squares that are named for pieces of a kind.
+MOST_PLACES = 8
 
 
 def variant_name(variant: str) -> str:
@@ -73,3 +79,16 @@ def share_words(share: float) -> str:
     if 0 < share < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < share < 1 else f"{round(100 * share)} %"
+
+
+def places_words(shares: Sequence[float]) -> str:
+    """Return the squares where something is most likely, by the probabilities for all squares from a1 to h8."""
+    order = sorted((square for square in chess.SQUARES if shares[square]), key=lambda square: -shares[square])
+    named = [f"{chess.SQUARE_NAMES[square]} {share_words(shares[square])}" for square in order[:MOST_PLACES]]
+    more = len(order) - len(named)
+    return ", ".join([*named, *([f"{more} squares more" if more > 1 else "1 square more"] if more else [])]) or "none"
+
+
+def number_words(number: int | None) -> str:
+    """Return a number of positions as people read it; None for too many."""
+    return f"more than {CAP:,}" if number is None else f"{number:,}"

@@ -66,14 +66,12 @@ class Terms:
     """The terms that all games of a match share.
 
     :ivar options: fields of ``new_game``.
-    :ivar stall_seconds: the most seconds for a move where there is no clock.
     :ivar rules: how games are adjudicated.
     """
 
     variant: str
     options: Mapping[str, Any]
     seed: int
-    stall_seconds: float
     rules: Rules = field(default_factory=Rules)
 
 
@@ -195,7 +193,7 @@ class Playing:
         return states[-1] if states else await self._watch(game["game_id"]), seen
 
     def _observed(self, bots: Mapping[chess.Color, Bot]) -> dict[chess.Color, ObservedBot]:
-        shared = self._terms.stall_seconds, HandOver(), Adjudicator(self._terms.rules)
+        shared = HandOver(), Adjudicator(self._terms.rules)
         seen: dict[chess.Color, ObservedBot] = {}
         if WHITE in bots:
             seen[WHITE] = ObservedBot(bots[WHITE], *shared)
@@ -280,6 +278,9 @@ def _time(move: MoveTime) -> list[Any]:
 BEGIN_SECONDS = 60.0
 END_SECONDS = 10.0
 
+#: Seconds for a move where there is no clock: a bot that is silent for so long has stopped.
+STALL_SECONDS = 600.0
+
 
 @dataclass
 class MoveTime:
@@ -333,16 +334,14 @@ class ObservedBot(Bot):
     def __init__(
         self,
         bot: Bot,
-        stall_seconds: float,
         between: HandOver,
         adjudicator: Adjudicator,
         after: ObservedBot | None = None,
     ) -> None:
-        """:param stall_seconds: the most seconds for a move where the game has no clock.
-        :param between: shared by both bots of a game, as is ``adjudicator``.
+        """:param between: shared by both bots of a game, as is ``adjudicator``.
         :param after: the bot that begins first, so that the same one always loses if both fail to begin.
         """
-        self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
+        self._bot, self._between, self._after = bot, between, after
         self._adjudicator = adjudicator
         self._place: Place
         self._left: float | None = None
@@ -370,10 +369,8 @@ class ObservedBot(Bot):
             return
         self.silent = True
         try:
-            if turn.state["clock"] is None:
-                await self._within(self._stall_seconds, "move", self._bot.take_turn(timed))
-            else:
-                await self._within(float("inf"), "move", self._bot.take_turn(timed))
+            seconds = STALL_SECONDS if turn.state["clock"] is None else float("inf")
+            await self._within(seconds, "move", self._bot.take_turn(timed))
         except Exception:
             self.silent = False
             raise

@@ -35,9 +35,6 @@ from .workers import Setup, play_game, play_in_step, served, servers
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
 
-#: The type of a function that returns the result as text: from the games, the bots' labels and the test.
-Text = Callable[[Sequence[Record], Sequence[str], Sprt | None], str]
-
 
 def play_match(
     texts: Sequence[str],
@@ -46,20 +43,18 @@ def play_match(
     given: dict[str, Any],
     *,
     sprt: Sprt | None = None,
-    text: Text = summary_text,
 ) -> int:
     """Play a match, and print its result; return the exit status.
 
     :param texts: the bots as the command line has them: a match continues only with the same.
     :param given: the options of ``gmd match``, by name.
-    :param text: returns the text that is printed at the end.
     :raises RecordUnusable: the record cannot be written, or belongs to another match.
     """
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
     plan = settings.plan_of(entrants, terms, given)
     recorded = [identified(text, entrant) for text, entrant in zip(texts, entrants, strict=True)]
     record = _record(given, settings.arguments_of(recorded, variant, given))
-    match = Match(texts, entrants, terms, plan, sprt, record, given, text)
+    match = Match(texts, entrants, terms, plan, sprt, record, given)
     try:
         match.play()
     except Stopped as stopped:
@@ -95,10 +90,9 @@ class Match:
         sprt: Sprt | None,
         record: RecordFile | None,
         given: dict[str, Any],
-        text: Text,
     ) -> None:
         self._texts, self._entrants, self._terms, self._plan, self._sprt = tuple(texts), entrants, terms, plan, sprt
-        self._record, self._given, self._text = record, given, text
+        self._record, self._given = record, given
         self._labels = [entrant.label for entrant in entrants]
         self._records: list[Record] = [] if record is None else record.records
         self._first_two = meeting(self._records, *self._labels[:2])
@@ -111,14 +105,13 @@ class Match:
         :raises Stopped: a signal came.
         """
         error: Exception | None = None
-        with Outputs.of(self._given, self._records) as outputs:
+        with Outputs(self._given["pgn_out"], self._given["csv_out"], self._records) as outputs:
             try:
                 trio.run(unless_stopped, partial(self._play, outputs))
             except Exception as raised:
                 error = raised
-            outputs.finish(self._records, self._labels)
         if error is None or self._records or isinstance(error, Stopped):
-            click.echo(self._text(self._records, self._labels, self._sprt), nl=False)
+            click.echo(summary_text(self._records, self._labels, self._sprt), nl=False)
         if error is not None:
             raise error
         if self._record is not None:

@@ -19,17 +19,16 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import chess
-import click
 import trio
 
-from gm_client.blocking import VERSION, BadReply, ConnectionLost, GmError
+from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, ConnectionLost, GmError
 from gm_protocol.endings import Ending
 from gm_recon.pgn import VARIANT, movetext
 from gmd.games.notation import pgn_termination, run_through, write_pgn_steps
 
 from ..bot import BotUnusable
 from ..bridge import Server
-from ..command_line import address, read_tls
+from ..command_line import address
 from ..endings import CAUSES
 from ..in_step import BotsInStep, EndedInStep, GameInStep
 from ..stopping import unless_stopped
@@ -128,11 +127,8 @@ async def served(given: Mapping[str, Any]) -> AsyncIterator[str]:
     from gmd.cli.process import prepare_process
 
     try:
-        config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
-        async with open_daemon(config) as daemon:
+        async with open_daemon(Config(port=0, data=":memory:")) as daemon:
             prepare_process()  # the whole process belongs to the match
-            if given["port"]:
-                click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
             yield address(*daemon.addresses[0])
     except ConnectionLost:  # an OSError, of the games
         raise
@@ -144,12 +140,11 @@ def servers(
     where: str, given: Mapping[str, Any], who: Mapping[str, Any] | None
 ) -> Callable[[int | str | None], Server]:
     """Return a function from a player to its connection; bots of a registered player always connect as that player."""
-    tls = read_tls(given["tls"], given["ca"])
     hello = {"client": f"gmd-match/{VERSION}"}
 
     def server(player: int | str | None) -> Server:
         named = who if who is not None else {} if player is None else {"player": player}
-        return Server(where, tls=tls, patience=given["patience"], hello={**hello, **named})
+        return Server(where, tls=given["tls"], patience=PATIENCE_SECONDS, hello={**hello, **named})
 
     return server
 

@@ -1,9 +1,7 @@
-"""The folder in which numba keeps the machine code of the kernels.
+"""The folder in which numba keeps the machine code of the kernels: one for each version of them and of numba.
 
-numba takes ``NUMBA_CACHE_DIR``, ``__pycache__`` beside these modules, or the user's cache folder, and only if it can
-write there: it does not read a cache that is read-only, and fails where none can be written. Then the kernels use a
-temporary copy of the cache that there is, so that a filled one may be read-only, and an unwritable place costs the
-compilation at each import.
+It is in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder. numba itself does not read a cache that it
+cannot write, and fails where none can be written. Then the kernels use a temporary copy of what is there.
 """
 
 from __future__ import annotations
@@ -13,70 +11,69 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numba
+from platformdirs import user_cache_path
 
 _settings: Any = numba.config
+
+#: The folder of these kernels.
+FOLDER = Path(__file__).parent
 
 #: It is removed when the process ends.
 _copies: list[tempfile.TemporaryDirectory[str]] = []
 
 
+def digest_of(*folders: Path) -> str:
+    """Return a digest of the sources of all kernels in some folders, which belongs in the names of those that use them.
+
+    numba compares only the age of a kernel's own module with its cache, and would keep a kernel whose helpers in
+    another module have changed.
+    """
+    digest = blake2b(digest_size=6)
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 @contextmanager
 def kept() -> Iterator[bool]:
     """Let numba use the right folder for the functions that are decorated meanwhile; say whether it may cache them."""
-    folder, named = _folder(), _settings.CACHE_DIR
-    if folder:
-        _settings.CACHE_DIR = folder
+    place, named = folder(), _settings.CACHE_DIR
+    _settings.CACHE_DIR = place
     try:
-        yield folder != ""
+        yield place != ""
     finally:
         _settings.CACHE_DIR = named
 
 
 @cache
-def _folder() -> str | None:
-    """Return the folder of a copy; None where numba's own will do, an empty text where nothing can be written."""
-    named = _settings.CACHE_DIR
-    places = [Path(__file__).parent / "__pycache__"]
-    if (not named or _is_writable(Path(named))) and cached_at() is not None:
-        return None
+def folder() -> str:
+    """Return the folder to use; an empty text where nothing can be written."""
+    base = Path(_settings.CACHE_DIR or user_cache_path("gm_env"))
+    place = base / f"gm_env-{digest_of(FOLDER)}-numba-{numba.__version__}"
+    if _is_writable(place):
+        return str(place)
     try:
         _copies.append(tempfile.TemporaryDirectory(prefix="gm_env-"))
     except OSError:
         return ""
-    folder = _settings.CACHE_DIR = _copies[-1].name
-    try:
-        copy = cached_at() or Path(folder)
-    finally:
-        _settings.CACHE_DIR = named
-    if named:
-        places.insert(0, Path(named) / copy.name)
-    filled = next((place for place in places if any(place.glob("*.nbi"))), None)
-    for path in () if filled is None else filled.glob("*.nb[ic]"):
-        shutil.copyfile(path, copy / path.name)
-    return folder
+    copy = Path(_copies[-1].name)
+    for path in place.glob("*/*.nb[ic]"):
+        (copy / path.parent.name).mkdir(exist_ok=True)
+        shutil.copyfile(path, copy / path.parent.name / path.name)
+    return str(copy)
 
 
-def _is_writable(folder: Path) -> bool:
+def _is_writable(place: Path) -> bool:
+    """Return whether files can be made in a folder, and in those that numba has made in it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        place.mkdir(parents=True, exist_ok=True)
+        for folder in (place, *(path for path in place.iterdir() if path.is_dir())):
+            tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
     return True
-
-
-def cached_at() -> Path | None:
-    """Return where numba would cache functions of this folder; None if nowhere."""
-    try:
-        probe: Any = numba.njit(cache=True)(_probe)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return None
-    return Path(probe.stats.cache_path)
-
-
-def _probe() -> None:
-    """Do nothing."""

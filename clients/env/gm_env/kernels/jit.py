@@ -1,66 +1,107 @@
-"""The compiler of the kernels: numba, ahead of time where a signature is declared, without the GIL, cached on disk.
+"""The compiler of the kernels: numba, each kernel when it is first called, without the GIL, cached on disk.
 
 :mod:`.cache` says where the machine code is kept.
 """
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
-from hashlib import blake2b
-from pathlib import Path
-from typing import Any, TypeVar
+from functools import cached_property, update_wrapper
+from threading import RLock
+from typing import Any, TypeVar, cast
 
 try:
     import numba
+    from numba.core import event
     from numba.extending import intrinsic
 except ImportError as error:
-    raise ImportError("gm_env needs numpy and numba: pip install 'grandmasterd[env]'") from error
+    raise ImportError(
+        "gm_env needs numpy and numba: run .venv/bin/pip install -e '.[env]' in the clone of gmd"
+    ) from error
 
-from .cache import kept
+from .cache import FOLDER, digest_of, kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-#: The folder of these kernels.
-FOLDER = Path(__file__).parent
-
-
-def digest_of(*folders: Path) -> str:
-    """Return a digest of the sources of all kernels in some folders, which belongs in the names of those that use them.
-
-    numba compares only the age of a kernel's own module with its cache, and would keep a kernel whose helpers in
-    another module have changed.
-    """
-    digest = blake2b(digest_size=6)
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 _DIGEST = digest_of(FOLDER)
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_lock = RLock()
+
+
+class Kernel:
+    """A kernel that Python calls: compiled, or taken from the cache, at its first call.
+
+    It takes arguments of its signature's types exactly: nobody compares them.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        self._function, self._signature = function, signature
+        self.name = function.__name__
+        update_wrapper(self, function)
+        function.__qualname__ += f"_{_DIGEST}"  # numba names the files of its cache by it
+        KERNELS.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._compiled(*arguments)
+
+    def make(self) -> None:
+        """Compile it, or take it from the cache."""
+        _ = self._compiled
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        """The compiled function itself.
+
+        numba's dispatcher would look at the type of each argument in each call, which takes longer than a step of a
+        small batch.
+        """
+        with _lock, kept() as may_cache, event.install_listener("numba:compile", _progress):
+            begun = time.monotonic()
+            found: Any = numba.njit(self._signature, cache=may_cache, **_OPTIONS)(self._function)
+            if not found.stats.cache_hits:
+                _progress.say(f"  {self.name}: {time.monotonic() - begun:.1f} s")
+            (overload,) = found.overloads.values()
+            return cast(Callable[..., Any], overload.entry_point)
+
+
+#: All kernels that Python calls.
+KERNELS: list[Kernel] = []
+
+
+class _Progress(event.Listener):
+    """Says on standard error that kernels are compiled, and which; nothing where all are cached."""
+
+    has_begun = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.has_begun:
+            self.has_begun = True
+            self.say("gm_env compiles its kernels, once for this version (ahead of time: python -m gm_env.compile)")
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+_progress = _Progress()
 
 
 def kernel(signature: str | None = None) -> Callable[[F], F]:
-    """Compile a function; without a signature as a part of the functions that use it.
+    """Compile a function for its signature; without one as a part of the functions that use it.
 
     A kernel allocates nothing: its callers keep its arrays, so that it does without counting their references, which
     takes atomic instructions.
 
-    :param signature: numba's text of the types, such as ``"int64(uint64[:, ::1])"``. Python calls such a function, and
-        gives it these types exactly: nobody compares them.
+    :param signature: numba's text of the types, such as ``"int64(uint64[:, ::1])"``. Python calls such a function.
     """
 
     def compile_function(function: F) -> F:
-        function.__qualname__ += f"_{_DIGEST}"  # numba names the files of its cache by it
-        options: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
-        with kept() as may_cache:
-            compiled: Any = numba.njit(signature, cache=may_cache, forceinline=signature is None, **options)(function)
-        if signature is not None:
-            # The compiled function itself. A dispatcher would look at the type of each argument in each call, which
-            # takes longer than a step of a small batch.
-            (compiled,) = (overload.entry_point for overload in compiled.overloads.values())
-        result: F = compiled
-        return result
+        made: Any = Kernel(function, signature) if signature else numba.njit(forceinline=True, **_OPTIONS)(function)
+        return cast(F, made)
 
     return compile_function
 
@@ -88,10 +129,9 @@ mirrored = _instruction("bswap")
 
 
 def _spread(typing_context: Any, words: Any, word: Any, bits: Any) -> Any:
-    """Write 64 bytes of 0 and 1 for the bits of a bitboard, the lowest first, to eight words of an array.
+    """Write 64 bytes of 0 and 1 for the bits of a bitboard, the lowest first, into an array.
 
-    Its arguments are the array, uint64[:, ::1], the place of the first word counted from the array's beginning, and the
-    bitboard.
+    Its arguments are the array, the place of the first of its elements, counted from its beginning, and the bitboard.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -101,7 +141,7 @@ def _spread(typing_context: Any, words: Any, word: Any, bits: Any) -> Any:
         lanes = ir.VectorType(ir.IntType(8), 64)
         spread_bits = builder.zext(builder.bitcast(arguments[2], ir.VectorType(ir.IntType(1), 64)), lanes)
         place = builder.bitcast(builder.gep(data, [arguments[1]]), lanes.as_pointer())
-        builder.store(spread_bits, place, align=8)
+        builder.store(spread_bits, place, align=1)
         return context.get_dummy_value()
 
     return numba.void(words, numba.int64, numba.uint64), generate

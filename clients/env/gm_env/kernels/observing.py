@@ -118,6 +118,21 @@ def draw_masks(numbers: Numbers, planes: Words, words: Words) -> None:
         words[game, 8 * PLANES] = ZERO if numbers[game, PHASE] == OVER else _PASS_ALONE
 
 
+@kernel("void(int32[:, ::1], uint64[:, ::1], boolean[::1], uint8[:, ::1])")
+def draw_action_masks(numbers: Numbers, planes: Words, closed: NDArray[np.bool_], masks: NDArray[np.uint8]) -> None:
+    """Write which actions are legal, numbered as :mod:`gm_env.turns` says: uint8[n, MOVES + SENSES].
+
+    :param closed: games that are over for another reason than the rules; as in all that are over, a pass is legal.
+    """
+    for game in range(planes.shape[0]):
+        first, phase = game * masks.shape[1], OVER if closed[game] else numbers[game, PHASE]
+        for plane in range(PLANES):
+            spread(masks, first + 64 * plane, planes[game, plane] if phase == TO_MOVE else ZERO)
+        masks[game, PASS] = phase in (TO_MOVE, OVER)
+        spread(masks, first + MOVES, ~ZERO if phase == TO_SENSE else ZERO)
+        masks[game, MOVES + SENSE_PASS] = phase == TO_SENSE
+
+
 @kernel()
 def _bit(square: int) -> np.uint64:
     """Return the bit of a square, and nothing for a number that is none."""

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel, lowest, popcount
-from .layout import DRAWS, OVER, PASS, PHASE, PLANES, SEED, SKIP, TO_MOVE, TO_SENSE
+from .layout import DRAWS, MOVES, OVER, PASS, PHASE, PLANES, SEED, SENSES, SKIP, TO_MOVE, TO_SENSE
 from .rules import ONE, ZERO, Numbers, U, Words
 
 Actions = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Logits = NDArray[np.float32]
 
 _GOLDEN = U(0x9E3779B97F4A7C15)
@@ -55,16 +56,20 @@ def mixed(word: np.uint64) -> np.uint64:
 
 
 @kernel()
-def drawn(state: Words, game: int, limit: np.uint64) -> np.uint64:
-    """Draw the game's next number below a limit, of which it is at most 2**-64 from fair."""
-    state[game, DRAWS] += ONE
-    key = mixed(state[game, SEED] + _GOLDEN * U(game + 1))
-    word = mixed(key ^ mixed(state[game, DRAWS] * _GOLDEN))
-    # The upper half of the product of 128 bits.
+def _scaled(word: np.uint64, limit: np.uint64) -> np.uint64:
+    """Return the upper half of the product of 128 bits."""
     low, high = (word & _LOW) * (limit & _LOW), (word >> _HALF) * (limit >> _HALF)
     one, other = (word >> _HALF) * (limit & _LOW), (word & _LOW) * (limit >> _HALF)
     carry = ((low >> _HALF) + (one & _LOW) + (other & _LOW)) >> _HALF
     return high + (one >> _HALF) + (other >> _HALF) + carry
+
+
+@kernel()
+def drawn(state: Words, game: int, limit: np.uint64) -> np.uint64:
+    """Draw the game's next number below a limit, of which it is at most 2**-64 from fair."""
+    state[game, DRAWS] += ONE
+    key = mixed(state[game, SEED] + _GOLDEN * U(game + 1))
+    return _scaled(mixed(key ^ mixed(state[game, DRAWS] * _GOLDEN)), limit)
 
 
 @kernel()
@@ -115,29 +120,68 @@ def _nth_move(planes: Words, game: int, number: np.uint64, totals: NDArray[np.ui
     return 64 * plane + int(lowest(bits))
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64[::1], int64[::1])")
-def draw_moves(state: Words, numbers: Numbers, planes: Words, totals: NDArray[np.uint64], actions: Actions) -> None:
-    """Draw a move for each game that is to move, each legal one and the pass with the same probability.
+@kernel()
+def _idle(phase: int, acts: bool, drawn_in: int) -> int:
+    """Return the action of a game that draws none: one that it ignores or SKIP.
 
+    :param acts: whether the game was asked to draw.
+    :param drawn_in: the phase in which actions are drawn.
+    """
+    if not acts or phase in (TO_SENSE, TO_MOVE):
+        return SKIP
+    if drawn_in == TO_MOVE:
+        return PASS
+    return 0 if phase == OVER else SKIP
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], boolean[::1], uint64[::1], int64[::1])")
+def draw_moves(
+    state: Words, numbers: Numbers, planes: Words, games: Flags, totals: NDArray[np.uint64], actions: Actions
+) -> None:
+    """Draw a move for each of these games that is to move, each legal one and the pass with the same probability.
+
+    :param games: which games draw; the others get SKIP.
     :param totals: a place to work, (GROUPS,).
     """
     for game in range(actions.size):
-        if numbers[game, PHASE] != TO_MOVE:
-            actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
+        phase = numbers[game, PHASE]
+        if phase != TO_MOVE or not games[game]:
+            actions[game] = _idle(phase, games[game], TO_MOVE)
             continue
         count = _count_moves(planes, game, totals) + ONE
         actions[game] = _nth_move(planes, game, drawn(state, game, count), totals)
 
 
-@kernel("void(uint64[:, ::1], int32[:, ::1], int64[::1])")
-def draw_senses(state: Words, numbers: Numbers, actions: Actions) -> None:
-    """Draw one of the 64 squares for each game that is to sense."""
+@kernel("void(uint64[:, ::1], int32[:, ::1], boolean[::1], int64[::1])")
+def draw_senses(state: Words, numbers: Numbers, games: Flags, actions: Actions) -> None:
+    """Draw one of the 64 squares for each of these games that is to sense."""
     for game in range(actions.size):
         phase = numbers[game, PHASE]
-        if phase == TO_SENSE:
+        if phase == TO_SENSE and games[game]:
             actions[game] = int(drawn(state, game, U(64)))
         else:
-            actions[game] = 0 if phase == OVER else SKIP
+            actions[game] = _idle(phase, games[game], TO_SENSE)
+
+
+@kernel("void(uint64[::1], int32[:, ::1], uint64[:, ::1], boolean[::1], uint64[::1], int64[::1])")
+def draw_legal(
+    words: NDArray[np.uint64],
+    numbers: Numbers,
+    planes: Words,
+    closed: Flags,
+    totals: NDArray[np.uint64],
+    actions: Actions,
+) -> None:
+    """Draw from the actions that :func:`.observing.draw_action_masks` writes, all alike, by a random word for each."""
+    for game in range(actions.size):
+        phase = numbers[game, PHASE]
+        if phase == TO_SENSE and not closed[game]:
+            actions[game] = MOVES + int(_scaled(words[game], U(SENSES)))
+        elif phase == TO_MOVE and not closed[game]:
+            count = _count_moves(planes, game, totals) + ONE
+            actions[game] = _nth_move(planes, game, _scaled(words[game], count), totals)
+        else:
+            actions[game] = PASS
 
 
 @kernel()
@@ -164,13 +208,14 @@ def _drawn_by(state: Words, game: int, logits: Logits, legal: Actions, weights: 
 
 
 @kernel(
-    "int64(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], Array(float32, 2, 'C', readonly=True), int64[::1],"
-    " int64[::1], uint64[::1])"
+    "int64(uint64[:, ::1], int32[:, ::1], uint64[:, ::1], boolean[::1], Array(float32, 2, 'C', readonly=True),"
+    " int64[::1], int64[::1], uint64[::1])"
 )
 def draw_moves_by(
     state: Words,
     numbers: Numbers,
     planes: Words,
+    games: Flags,
     logits: Logits,
     actions: Actions,
     legal: Actions,
@@ -182,8 +227,9 @@ def draw_moves_by(
     :param weights: the same.
     """
     for game in range(actions.size):
-        if numbers[game, PHASE] != TO_MOVE:
-            actions[game] = SKIP if numbers[game, PHASE] == TO_SENSE else PASS
+        phase = numbers[game, PHASE]
+        if phase != TO_MOVE or not games[game]:
+            actions[game] = _idle(phase, games[game], TO_MOVE)
             continue
         count = 0
         for plane in range(PLANES):
@@ -201,11 +247,13 @@ def draw_moves_by(
 
 
 @kernel(
-    "int64(uint64[:, ::1], int32[:, ::1], Array(float32, 2, 'C', readonly=True), int64[::1], int64[::1], uint64[::1])"
+    "int64(uint64[:, ::1], int32[:, ::1], boolean[::1], Array(float32, 2, 'C', readonly=True), int64[::1], int64[::1],"
+    " uint64[::1])"
 )
 def draw_senses_by(
     state: Words,
     numbers: Numbers,
+    games: Flags,
     logits: Logits,
     actions: Actions,
     legal: Actions,
@@ -220,8 +268,8 @@ def draw_senses_by(
         legal[sense] = sense
     for game in range(actions.size):
         phase = numbers[game, PHASE]
-        if phase != TO_SENSE:
-            actions[game] = 0 if phase == OVER else SKIP
+        if phase != TO_SENSE or not games[game]:
+            actions[game] = _idle(phase, games[game], TO_SENSE)
             continue
         chosen = _drawn_by(state, game, logits, legal[: logits.shape[1]], weights)
         if chosen < 0:

@@ -37,6 +37,7 @@ from .layout import (
     WINNER,
 )
 from .rules import ONE, Numbers, U, Words, clear_moves, list_moves, push, resolve, see
+from .sampling import drawn
 
 #: Values of ``gm_recon.WinReason``.
 KING_CAPTURE, TURN_LIMIT, MOVE_LIMIT = 1, 4, 5
@@ -68,14 +69,18 @@ def _is_listed(game: int, action: int, planes: Words) -> bool:
     return action == PASS or (planes[game, action >> 6] >> U(action & 63) & ONE) != U(0)
 
 
-@kernel("void(int64[::1], int32[:, ::1], uint64[:, ::1], boolean[::1])")
-def mark_illegal(actions: Actions, numbers: Numbers, planes: Words, illegal: Flags) -> None:
-    """Write which games are in progress and do not allow their action, numbered as :mod:`gm_env.turns` says."""
+@kernel("boolean(int64[::1], boolean[::1], int32[:, ::1], uint64[:, ::1], boolean[::1])")
+def mark_illegal(actions: Actions, games: Flags, numbers: Numbers, planes: Words, illegal: Flags) -> bool:
+    """Write which of these games are in progress and do not allow their action (:mod:`gm_env.turns`); say if any."""
+    found = False
     for game in range(actions.size):
         action, phase = actions[game], numbers[game, PHASE]
-        illegal[game] = (phase == TO_SENSE and not _is_sense(action - MOVES)) or (
-            phase == TO_MOVE and not _is_listed(game, action, planes)
+        illegal[game] = games[game] and (
+            (phase == TO_SENSE and not _is_sense(action - MOVES))
+            or (phase == TO_MOVE and not _is_listed(game, action, planes))
         )
+        found |= illegal[game]
+    return found
 
 
 @kernel()
@@ -120,6 +125,29 @@ def _begin_anew(
     list_moves(state, game, planes)
 
 
+@kernel()
+def _clear_window(game: int, windows: NDArray[np.uint8]) -> None:
+    for cell in range(9):
+        windows[game, cell] = OFF_BOARD
+
+
+@kernel()
+def _sense(
+    game: int,
+    action: int,
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    windows: NDArray[np.uint8],
+) -> None:
+    seen = UNSEEN if action == SENSE_PASS else see(state, game, action)
+    numbers[game, SENSED] = action
+    numbers[game, PHASE] = TO_MOVE
+    records[game, numbers[game, PLY], 1] = seen
+    for cell in range(9):
+        windows[game, cell] = seen >> U(4 * cell) & U(15)
+
+
 @kernel(
     "int64(int64[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1],"
     " uint8[:, ::1], int32[:, ::1], float32[:, ::1], boolean[::1], boolean)"
@@ -151,19 +179,46 @@ def sense_all(
         ended[game] = False
         if action == SKIP:
             continue
-        if numbers[game, PHASE] == OVER:
-            if may_reset:
-                _begin_anew(game, state, numbers, planes, first_state, first_numbers, results)
-                numbers[game, PHASE] = RESTING
-            seen = UNSEEN
-        else:
-            seen = UNSEEN if action == SENSE_PASS else see(state, game, action)
-            numbers[game, SENSED] = action
-            numbers[game, PHASE] = TO_MOVE
-            records[game, numbers[game, PLY], 1] = seen
-        for cell in range(9):
-            windows[game, cell] = seen >> U(4 * cell) & U(15)
+        if numbers[game, PHASE] != OVER:
+            _sense(game, action, state, numbers, records, windows)
+            continue
+        if may_reset:
+            _begin_anew(game, state, numbers, planes, first_state, first_numbers, results)
+            numbers[game, PHASE] = RESTING
+        _clear_window(game, windows)
     return -1
+
+
+@kernel(
+    "void(boolean[::1], uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1], uint8[:, ::1],"
+    " int32[:, ::1], float32[:, ::1], boolean[::1], boolean[::1], int64)"
+)
+def begin_all(
+    games: Flags,
+    state: Words,
+    numbers: Numbers,
+    planes: Words,
+    first_state: Words,
+    first_numbers: Numbers,
+    windows: NDArray[np.uint8],
+    results: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+    ended: Flags,
+    seats: Flags,
+    color: int,
+) -> None:
+    """Begin these games anew, and seat a learner in each.
+
+    :param seats: the colours that the learners get: ``color``, or one drawn with the game's next random number if it
+        is neither 0 nor 1.
+    """
+    for game in range(games.size):
+        if games[game]:
+            _begin_anew(game, state, numbers, planes, first_state, first_numbers, results)
+            _clear_window(game, windows)
+            rewards[game, 0] = rewards[game, 1] = 0
+            ended[game] = False
+            seats[game] = (drawn(state, game, U(2)) if color not in (0, 1) else U(color)) == ONE
 
 
 @kernel()
@@ -237,10 +292,92 @@ def move_all(
         rewards[game, 0] = rewards[game, 1] = 0
         ended[game] = False
         if phase == TO_MOVE and action != SKIP:
-            for cell in range(9):  # the opponent, whose turn comes, does not observe them
-                windows[game, cell] = OFF_BOARD
+            _clear_window(game, windows)  # the opponent, whose turn comes, does not observe it
             _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
         elif phase == RESTING and action != SKIP:
             numbers[game, PHASE] = TO_SENSE
         longest = max(longest, numbers[game, PLY])
     return longest
+
+
+@kernel(
+    "int64(int64[::1], boolean[::1], uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1], uint64[:, ::1], uint8[:, ::1],"
+    " int32[:, ::1], float32[:, ::1], boolean[::1], int64, int64)"
+)
+def act_all(
+    actions: Actions,
+    games: Flags,
+    state: Words,
+    numbers: Numbers,
+    records: NDArray[np.uint64],
+    planes: Words,
+    windows: NDArray[np.uint8],
+    results: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+    ended: Flags,
+    reversible_moves: int,
+    max_turns: int,
+) -> int:
+    """Take an action in each of these games, a sense or a move as its phase is; none where it is over.
+
+    :param actions: numbered by :mod:`gm_env.turns`; :func:`mark_illegal` has found them legal.
+    :returns: the most turns that a game has had.
+    """
+    longest = 0
+    for game in range(actions.size):
+        rewards[game, 0] = rewards[game, 1] = 0
+        ended[game] = False
+        action, phase = actions[game], numbers[game, PHASE] if games[game] else OVER
+        if phase == TO_SENSE:
+            _sense(game, action - MOVES, state, numbers, records, windows)
+        elif phase == TO_MOVE:
+            _clear_window(game, windows)
+            _move(game, action, state, numbers, records, planes, results, rewards, ended, reversible_moves, max_turns)
+        longest = max(longest, numbers[game, PLY])
+    return longest
+
+
+@kernel("int64(int32[:, ::1], boolean[::1], int64[::1], int64, boolean[::1])")
+def mark_waiting(numbers: Numbers, seats: Flags, given: NDArray[np.int64], phase: int, waiting: Flags) -> int:
+    """Write which games are in a phase, wait for the opponent, and are not lost by it; return how many."""
+    count = 0
+    for game in range(seats.size):
+        is_waiting = numbers[game, PHASE] == phase and numbers[game, COLOR] != seats[game] and given[game] == 0
+        waiting[game] = is_waiting
+        count += is_waiting
+    return count
+
+
+@kernel(
+    "void(int32[:, ::1], boolean[::1], int64[::1], boolean[::1], boolean[::1], boolean[::1], int64[::1], int32[::1],"
+    " float64[::1])"
+)
+def settle_all(
+    numbers: Numbers,
+    seats: Flags,
+    given: NDArray[np.int64],
+    forfeited: Flags,
+    closed: Flags,
+    over: Flags,
+    winners: NDArray[np.int64],
+    reasons: NDArray[np.int32],
+    rewards: NDArray[np.float64],
+) -> None:
+    """Write how games stand for their learners.
+
+    :param over: which were over before; which are over now. One that was has begun anew.
+    :param closed: which are over, and not in the batch: forfeited, or given up by the opponent.
+    """
+    for game in range(seats.size):
+        is_given = given[game] != 0
+        closed[game] = forfeited[game] or is_given
+        # An opponent may give a game up before the learner's first action, with which it ends then.
+        over[game] = forfeited[game] or numbers[game, PHASE] == OVER or (is_given and not over[game])
+        winners[game], reasons[game] = numbers[game, WINNER], numbers[game, REASON]
+        if forfeited[game]:
+            winners[game] = 1 - seats[game]
+        if is_given and over[game]:
+            winners[game], reasons[game] = seats[game], given[game]
+        rewards[game] = 0
+        if over[game] and winners[game] != NONE:
+            rewards[game] = 1 if winners[game] == seats[game] else -1

@@ -7,7 +7,7 @@
 
 import { Chessground } from "./chessground/dist/chessground.min.js";
 import { squaresOf } from "./moves.js";
-import { away, FILES } from "./pieces.js";
+import { away, drawnPiece, FILES, NAMES, percent, SQUARES } from "./pieces.js";
 
 /** @typedef {import("./pieces.js").Key} Key */
 /** @typedef {import("./view.js").Position} Position */
@@ -34,7 +34,7 @@ import { away, FILES } from "./pieces.js";
 /** @type {Record<string, [number, number]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 /** What a screen reader says of squares with a mark. */
-const WORDS = { window: "sensed", unseen: "not seen", lost: "your loss", possible: "enemy possible" };
+const WORDS = { window: "sensed", unseen: "not seen", lost: "your loss", hint: "the sense that would tell most" };
 
 /** Return whether the visitor wants nothing to move. */
 function isQuiet() {
@@ -87,6 +87,7 @@ export class Board {
           afterNewPiece: (role, to) => handlers?.drop(role === "knight" ? "N" : (role[0] ?? "").toUpperCase(), to),
         },
       },
+      premovable: { events: { set: () => this.#label(), unset: () => this.#label() } },
       events: {
         select: (square) => {
           handlers?.choose(square);
@@ -117,6 +118,29 @@ export class Board {
     this.ground.set({ check: king?.color ?? false });
     this.mark("window", position.window);
     this.mark("unseen", position.unseen);
+    this.mark("lost", position.lost === null ? [] : [position.lost]);
+    this.#remember(position.remembered);
+    if (position.shares !== undefined) this.share(position.shares);
+  }
+
+  /**
+   * Shade the squares by the probability that an enemy piece stands there; a square that is surely empty is not covered.
+   * @param {readonly number[] | null} shares for each square from a1, b1 to h8; null for no shades
+   * @param {string} piece what it is, for screen readers
+   */
+  share(shares, piece = "enemy") {
+    this.squares.classList.toggle("believing", shares !== null);
+    for (const [index, square] of SQUARES.entries()) {
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(square));
+      const share = shares?.[index] ?? 0;
+      cell.classList.toggle("possible", share > 0);
+      cell.style.setProperty("--shade", String(0.1 + 0.7 * share ** 0.6));
+      if (share === 0) delete cell.dataset.chance;
+      else cell.dataset.chance = `${piece} ${percent(share)}`;
+      if (share < 0.005 || share >= 0.995) delete cell.dataset.percent;
+      else cell.dataset.percent = String(Math.round(100 * share));
+    }
+    this.#label();
   }
 
   /**
@@ -180,6 +204,28 @@ export class Board {
     this.#label();
   }
 
+  /**
+   * Show pieces as they were seen in earlier turns, with their ages.
+   * @param {readonly import("./view.js").Remembered[]} pieces
+   */
+  #remember(pieces) {
+    for (const cell of this.#cells.values()) {
+      delete cell.dataset.remembered;
+      cell.replaceChildren();
+    }
+    for (const [square, letter, age] of pieces) {
+      const cell = this.#cells.get(/** @type {Key} */ (square));
+      if (cell === undefined) continue;
+      const said = age === 0 ? "at the start" : age === 1 ? "a turn ago" : `${age} turns ago`;
+      cell.dataset.remembered = `${NAMES[letter.toLowerCase()]} ${said}`;
+      const shown = document.createElement("span");
+      shown.className = "age";
+      shown.textContent = age ? String(age) : "";
+      cell.append(drawnPiece(letter), shown);
+    }
+    this.#label();
+  }
+
   #label() {
     if (this.handlers === null) return;
     const { selected, premovable, movable } = this.ground.state;
@@ -188,6 +234,8 @@ export class Board {
       const piece = this.pieces.get(square);
       const words = [square, piece === undefined ? "empty" : `${piece.color} ${piece.role}`];
       for (const [kind, said] of Object.entries(WORDS)) if (cell.classList.contains(kind)) words.push(said);
+      if (cell.dataset.remembered) words.push(`enemy ${cell.dataset.remembered}`);
+      if (cell.dataset.chance) words.push(cell.dataset.chance);
       if (cell.dataset.suspect) words.push("marked");
       if (square === selected) words.push("chosen");
       if (ends.includes(square)) words.push("can be chosen");

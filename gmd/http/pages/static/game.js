@@ -5,6 +5,7 @@
  */
 
 import { copyOnClick, showButtons } from "./copying.js";
+import { reveal } from "./movelist.js";
 import { showNextGame } from "./nextgame.js";
 
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
@@ -108,7 +109,7 @@ function mark(ply) {
   game.querySelector(".moves [aria-current]")?.removeAttribute("aria-current");
   const link = game.querySelector(`.moves [data-ply="${ply}"]`);
   link?.setAttribute("aria-current", "step");
-  link?.scrollIntoView({ block: "nearest" });
+  reveal(game.querySelector(".past"), link);
   if (counts instanceof HTMLImageElement) counts.src = `${path}.counts.svg?ply=${ply}`;
 }
 
@@ -138,6 +139,18 @@ function takesKeys(target) {
   return target instanceof HTMLElement && target.closest("input, select, textarea, [contenteditable]") !== null;
 }
 
+/** Load the largest surprises, which the server finds only if somebody wants to see them. */
+async function loadSurprises() {
+  const place = document.getElementById("surprises");
+  if (place === null || place.childElementCount > 0) return;
+  try {
+    const answer = await fetch(`${path}/counts?part=1`, { headers: { accept: "text/html" } });
+    if (answer.ok) place.innerHTML = await answer.text();
+  } catch (error) {
+    console.warn(error); // the table has them, too
+  }
+}
+
 /** Return the address of the ply that is shown. */
 function address() {
   const page = new URL(`${path}${query}`, location.href);
@@ -145,6 +158,7 @@ function address() {
   return page.href;
 }
 
+document.querySelector("details.counts")?.addEventListener("toggle", () => void loadSurprises());
 copyOnClick(address, said);
 showButtons(document);
 showNextGame(path);

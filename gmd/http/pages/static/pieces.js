@@ -6,6 +6,9 @@
 
 export const FILES = "abcdefgh";
 
+/** The squares in the order of the server's rows: a1, b1 to h8. */
+export const SQUARES = [..."12345678"].flatMap((rank) => [...FILES].map((file) => /** @type {Key} */ (`${file}${rank}`)));
+
 /** @type {Readonly<Record<string, string>>} */
 export const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
 
@@ -46,4 +49,13 @@ export function windowAround(square) {
   const steps = [-1, 0, 1];
   const found = steps.flatMap((ranks) => steps.map((files) => away(square, files, ranks)));
   return found.flatMap((each) => (each === null ? [] : [each]));
+}
+
+/**
+ * Return a probability in percent.
+ * @param {number} share from 0 to 1
+ */
+export function percent(share) {
+  if (share > 0 && share < 0.01) return "under 1 %";
+  return share > 0.99 && share < 1 ? "over 99 %" : `${Math.round(100 * share)} %`;
 }

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from gm_env.kernels.cache import kept
-from gm_env.kernels.jit import FOLDER, digest_of
+from gm_env.kernels.cache import FOLDER, digest_of, kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 
