@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import httpx
 import pytest
 from trio.testing import MockClock
@@ -131,6 +133,25 @@ async def test_static_files_are_kept_by_browsers_under_the_address_of_their_vers
         assert answer.headers["content-type"] == "text/css; charset=utf-8"
         other = await browser.client.get("/static/0/style.css")
         assert (other.content, other.headers["cache-control"]) == (answer.content, "no-cache")
+
+
+async def test_manual_is_served_where_it_is_built_and_linked_only_there(tmp_path: Path) -> None:
+    (tmp_path / "how-to").mkdir()
+    (tmp_path / "index.html").write_text("<h1>The manual</h1>")
+    (tmp_path / "how-to/move-a-uci-engine.html").write_text("<h1>UCI</h1>")
+    (tmp_path / ".doctrees").mkdir()
+    (tmp_path / ".doctrees/environment.pickle").write_text("the build's own")
+    async with pages(manual=str(tmp_path)) as (_, browser):
+        home = await browser.get("/")
+        assert {"/manual", "/manual/how-to/move-a-uci-engine.html"} <= set(home.links)
+        page = await browser.get("/manual")
+        assert (page.path, page.text) == ("/manual/index.html", "The manual")
+        assert "default-src 'none'" in page.response.headers["content-security-policy"]
+        for path in (".doctrees/environment.pickle", "nowhere.html", "..%2f..%2fetc/passwd", "%2e%2e/index.html"):
+            assert (await browser.client.get(f"/manual/{path}")).status_code == 404, path
+    async with pages(manual=str(tmp_path / "how-to")) as (_, browser):
+        assert not [link for link in (await browser.get("/")).links if link.startswith("/manual")]
+        assert (await browser.get("/manual/index.html")).status == 404
 
 
 #: Paths that lead out of the folder of static files, or to nothing in it.
