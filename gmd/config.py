@@ -208,7 +208,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 min_length=6,
                 max_length=256,
                 description="Code that players must send to register, as the link printed at the start does; by "
-                "default everybody may. Set it by a variable or in a file: others can read a command line.",
+                "default everybody may register. Set it by a variable or in a file: others can read a command line.",
             ),
         ]
         | None

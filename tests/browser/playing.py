@@ -111,6 +111,7 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
         return
     button = page.get_by_role("dialog").get_by_role("button", name=chess.piece_name(move.promotion))
     if keyboard:
+        expect(page.get_by_role("dialog").get_by_role("button").first).to_be_focused()
         for _ in range(["queen", "knight", "rook", "bishop"].index(chess.piece_name(move.promotion))):
             page.keyboard.press("Tab")
         expect(button).to_be_focused()

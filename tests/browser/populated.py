@@ -69,6 +69,8 @@ def _games(site: Served, players: list[Fields]) -> dict[str, str]:
         "game-dark-hidden": f"/games/{dark}",
         "game-rbc-over": f"/games/{blind}?ply={SHOWN}",
         "game-rbc-over-one": f"/games/{blind}?ply={SHOWN}&view=white",
+        "game-rbc-belief": f"/games/{blind}?ply={SHOWN}&belief=any",
+        "game-rbc-counts": f"/games/{blind}/counts",
         "game-rbc-hidden": f"/games/{hidden}",
         "embed-chess": f"/embed/{ended}",
         "embed-rbc": f"/embed/{blind}?ply={SHOWN}",
