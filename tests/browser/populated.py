@@ -78,6 +78,11 @@ def _games(site: Served, players: list[Fields]) -> dict[str, str]:
         "contest-match": f"/contests/{match}",
         "contest-tournament": f"/contests/{tournament}",
         "player": f"/players/{players[0]['player']}",
+        "players": "/players",
+        "guests": "/players?kind=guests",
+        "games": "/games",
+        "rules": "/rules",
+        "help": "/help",
         "ranked": "/ranked",
         "error": "/nowhere",
     }

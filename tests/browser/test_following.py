@@ -98,7 +98,8 @@ def test_watchers_follow_a_game_at_speed_to_the_same_end(browsers: Browsers, sit
         king = board.king(board.turn)
         assert king is not None
         check, cell = (
-            page.locator(each).bounding_box() for each in ("square.check", f"[data-square={chess.square_name(king)}]")
+            page.locator(each).bounding_box()
+            for each in ("square.check:visible", f"[data-square={chess.square_name(king)}]")
         )
         assert check is not None
         assert cell is not None

@@ -10,13 +10,23 @@ import msgspec
 from litestar import Request, Response
 from litestar.status_codes import HTTP_200_OK
 from markupsafe import Markup
+from msgspec import structs
 
 from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
 from gmd.games.notation import run_through
 from gmd.http.pages.answers import IN_PROGRESS
 from gmd.http.pages.drawing import draw
-from gmd.http.pages.live_view import LiveMove, LivePart, LiveView, live_view, moves_since, names_for, part_of
+from gmd.http.pages.live_view import (
+    LiveMove,
+    LivePart,
+    LiveView,
+    live_view,
+    moves_since,
+    names_for,
+    part_of,
+    turns_since,
+)
 from gmd.http.pages.looking import Look
 from gmd.http.pages.picture_view import picture_steps
 from gmd.http.pages.rendering import page
@@ -131,7 +141,7 @@ async def _shown(
     typed: TypedMove,
 ) -> LivePage:
     state = look.state
-    received, sent = await _invitations(visit, look)
+    received = await _invitation(visit, look)
     free = _free(state, visit) if state.phase == "open" else []
     moves = moves_since(look, max(0, state.ply_index - MOVES))
     is_black = look.seat == chess.BLACK if flip is None else flip
@@ -139,7 +149,7 @@ async def _shown(
     return LivePage(
         state=state,
         part=part_of(look, names_for(visit, look)),
-        view=live_view(look, None, html=""),
+        view=structs.replace(live_view(look, None, html=""), turns=turns_since(look, 0)),
         drawn=Markup(draw(picture, size=SIZE, flip=is_black)),
         rows=rows_of(moves),
         earlier=state.ply_index > MOVES and bool(moves),
@@ -147,8 +157,8 @@ async def _shown(
         flip=flip,
         free=[] if received else free,
         invited=received is not None,
-        ahead=sent.ahead if sent is not None and isinstance(sent.ahead, int) else None,
-        link=_address(request, visit, state.game_id) if free and look.seat is not None else "",
+        ahead=_ahead(visit, look),
+        link=f"{visit.origin}/games/{state.game_id}" if free and look.seat is not None else "",
         named=named,
         typed=typed,
     )
@@ -167,22 +177,19 @@ def _free(state: GameState, visit: Visit) -> list[Color]:
     return [color for color, player in seats if player is None] if visit.may_act else []
 
 
-async def _invitations(visit: Visit, look: Look) -> tuple[InvitationRow | None, InvitationRow | None]:
-    """Return the invitations to the visitor, and from it, to a game that has not begun."""
+async def _invitation(visit: Visit, look: Look) -> InvitationRow | None:
+    """Return the invitation to the visitor to a game that has not begun."""
     if look.state.phase != "open" or look.seat is None:
-        return None, None
+        return None
     reply = await visit.ask("invitations", limit=INVITATIONS)
-    received, sent = (
-        next((row for row in reply[name] if row["game_id"] == look.state.game_id), None)
-        for name in ("received", "sent")
-    )
-    return (
-        None if received is None else msgspec.convert(received, InvitationRow),
-        None if sent is None else msgspec.convert(sent, InvitationRow),
-    )
+    row = next((row for row in reply["received"] if row["game_id"] == look.state.game_id), None)
+    return None if row is None else msgspec.convert(row, InvitationRow)
 
 
-def _address(request: Request[Any, Any, Any], visit: Visit, game_id: int) -> str:
-    """Return the address of a game's page for somebody else, as this browser reaches the server."""
-    host = request.headers.get("host", "")
-    return f"{'https' if visit.secure else 'http'}://{host}/games/{game_id}"
+def _ahead(visit: Visit, look: Look) -> int | None:
+    """Return how many games the visitor's opponent, a busy bot, begins before this one; None if it is no such bot."""
+    state = look.state
+    if state.phase != "open" or look.seat is None:
+        return None
+    opponent = state.player_black if look.seat else state.player_white
+    return visit.backend.services.roster.ahead(opponent, state.game_id)

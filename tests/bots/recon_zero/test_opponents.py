@@ -64,7 +64,7 @@ def test_choices_are_the_requests_of_a_game(played: Path) -> None:
 
 
 def test_command_learns_a_kind_of_each_player(played: Path, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'grandmasterd[train]'")
+    pytest.importorskip("torch", reason="needs torch: .venv/bin/pip install -e '.[train]'")
     from gm_bots.recon_zero.command import train
 
     out = tmp_path / "model.json"
@@ -126,7 +126,7 @@ RBC = '[Variant "Reconnaissance blind chess"]\n\n'
     ],
 )
 def test_file_that_cannot_be_read_is_refused_with_file_game_and_word(content: bytes, said: str, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="needs torch: pip install 'grandmasterd[train]'")
+    pytest.importorskip("torch", reason="needs torch: .venv/bin/pip install -e '.[train]'")
     from gm_bots.recon_zero.command import train
 
     path = tmp_path / "games.pgn"

@@ -7,7 +7,7 @@
 
 import { Chessground } from "./chessground/dist/chessground.min.js";
 import { squaresOf } from "./moves.js";
-import { away, FILES, percent, SQUARES } from "./pieces.js";
+import { away, drawnPiece, FILES, NAMES, percent, SQUARES } from "./pieces.js";
 
 /** @typedef {import("./pieces.js").Key} Key */
 /** @typedef {import("./view.js").Position} Position */
@@ -87,6 +87,7 @@ export class Board {
           afterNewPiece: (role, to) => handlers?.drop(role === "knight" ? "N" : (role[0] ?? "").toUpperCase(), to),
         },
       },
+      premovable: { events: { set: () => this.#label(), unset: () => this.#label() } },
       events: {
         select: (square) => {
           handlers?.choose(square);
@@ -117,6 +118,8 @@ export class Board {
     this.ground.set({ check: king?.color ?? false });
     this.mark("window", position.window);
     this.mark("unseen", position.unseen);
+    this.mark("lost", position.lost === null ? [] : [position.lost]);
+    this.#remember(position.remembered);
     if (position.shares !== undefined) this.share(position.shares);
   }
 
@@ -201,6 +204,28 @@ export class Board {
     this.#label();
   }
 
+  /**
+   * Show pieces as they were seen in earlier turns, with their ages.
+   * @param {readonly import("./view.js").Remembered[]} pieces
+   */
+  #remember(pieces) {
+    for (const cell of this.#cells.values()) {
+      delete cell.dataset.remembered;
+      cell.replaceChildren();
+    }
+    for (const [square, letter, age] of pieces) {
+      const cell = this.#cells.get(/** @type {Key} */ (square));
+      if (cell === undefined) continue;
+      const said = age === 0 ? "at the start" : age === 1 ? "a turn ago" : `${age} turns ago`;
+      cell.dataset.remembered = `${NAMES[letter.toLowerCase()]} ${said}`;
+      const shown = document.createElement("span");
+      shown.className = "age";
+      shown.textContent = age ? String(age) : "";
+      cell.append(drawnPiece(letter), shown);
+    }
+    this.#label();
+  }
+
   #label() {
     if (this.handlers === null) return;
     const { selected, premovable, movable } = this.ground.state;
@@ -209,6 +234,7 @@ export class Board {
       const piece = this.pieces.get(square);
       const words = [square, piece === undefined ? "empty" : `${piece.color} ${piece.role}`];
       for (const [kind, said] of Object.entries(WORDS)) if (cell.classList.contains(kind)) words.push(said);
+      if (cell.dataset.remembered) words.push(`enemy ${cell.dataset.remembered}`);
       if (cell.dataset.chance) words.push(cell.dataset.chance);
       if (cell.dataset.suspect) words.push("marked");
       if (square === selected) words.push("chosen");

@@ -5,6 +5,7 @@
  */
 
 import { copyOnClick, showButtons } from "./copying.js";
+import { reveal } from "./movelist.js";
 import { showNextGame } from "./nextgame.js";
 
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
@@ -108,7 +109,7 @@ function mark(ply) {
   game.querySelector(".moves [aria-current]")?.removeAttribute("aria-current");
   const link = game.querySelector(`.moves [data-ply="${ply}"]`);
   link?.setAttribute("aria-current", "step");
-  link?.scrollIntoView({ block: "nearest" });
+  reveal(game.querySelector(".past"), link);
   if (counts instanceof HTMLImageElement) counts.src = `${path}.counts.svg?ply=${ply}`;
 }
 

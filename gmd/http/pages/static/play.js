@@ -4,24 +4,22 @@
  * The server says which moves there are; nothing here knows the rules.
  */
 
-import { setClock } from "./clocks.js";
+import { setClock, warnOfLowTime } from "./clocks.js";
 import { keepFocus } from "./focus.js";
 import { follow } from "./live.js";
-import { addMoves, lastListed } from "./movelist.js";
+import { boardAfter, Lookback } from "./lookback.js";
+import { addMoves, addTurns, lastListed, lastTurn, turns } from "./movelist.js";
 import { bySquares } from "./moves.js";
-import { showNextGame } from "./nextgame.js";
 import { windowAround } from "./pieces.js";
-import { Pocket } from "./pocket.js";
 import { choosePromotion } from "./promotion.js";
 import { sayReady } from "./ready.js";
 import { fieldsOf, send } from "./sending.js";
-import { Suspects } from "./suspects.js";
+import { play, switchBy } from "./sound.js";
 
 /** @typedef {import("./view.js").LiveView} LiveView */
 /** @typedef {import("./pieces.js").Key} Key */
 
 const game = element("game");
-const live = element("live");
 const controls = element("controls");
 const said = element("said");
 const complaint = element("complaint");
@@ -46,15 +44,37 @@ let made = "";
 let over = null;
 
 const board = await movingBoard();
-const pocket = new Pocket(element("pocket"), {
-  hold: () => free(),
-  drag: (piece, event) => board?.ground.dragNewPiece(piece, event),
-});
+const pocket = shown.board.pockets === null
+  ? null
+  : new (await import("./pocket.js")).Pocket(element("pocket"), {
+      hold: () => free(),
+      drag: (piece, event) => board?.ground.dragNewPiece(piece, event),
+    });
 const aid = blind && shown.seat !== null ? await import("./aid.js") : null;
 const suspects =
   blind && shown.seat !== null
-    ? new Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => board?.suspect(marks))
+    ? new (await import("./suspects.js")).Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => board?.suspect(marks))
     : null;
+
+const entries = list ?? document.getElementById("turns");
+const steps = list === null
+  ? { first: 1, last: () => turns.length, board: turnBoard, words: (/** @type {number} */ turn) => `Turn ${turn}, as you knew it.` }
+  : { first: 0, last: lastListed, board: (/** @type {number} */ ply) => boardAfter(path, ply), words: (/** @type {number} */ ply) => `After ply ${ply}.` };
+const lookback = entries === null ? null : new Lookback(entries, element("past"), steps, () => draw(false));
+
+/**
+ * Return the board as it was known in a turn of the player's.
+ * @param {number} number
+ * @returns {Promise<import("./view.js").Position>}
+ */
+async function turnBoard(number) {
+  return /** @type {import("./view.js").Turn} */ (turns[number - 1]).board;
+}
+
+/** Return the last ply whose move, or whose turn of the player's, the page has. */
+function listed() {
+  return list === null ? lastTurn() : lastListed();
+}
 
 /** Return the moving board in place of the still one; null where the build could not bring it. */
 async function movingBoard() {
@@ -79,18 +99,44 @@ function apply(view) {
   const isNew = view.seq > shown.seq;
   const before = shown;
   shown = view;
-  if (view.html) live.innerHTML = view.html;
+  if (view.html) replaceParts(view.html);
+  addTurns(view.turns);
   draw(before !== view && made !== view.board.last_move);
   made = "";
   addMoves(view.moves, path);
+  lookback?.mark();
   setClock(view.clock);
   keepFocus(controls, toggle, view.over);
   hover(over);
   if (isNew) announce();
+  if (view.ply > before.ply) play(isCapture(before, view) ? "capture" : "move");
   aid?.follow(view, board);
   suspects?.see(view);
-  if (view.over && view.seat !== null) showNextGame(path);
-  sayReady(view, lastListed, apply);
+  if (view.over && view.seat !== null) void import("./nextgame.js").then((module) => module.showNextGame(path));
+  sayReady(view, listed, apply);
+}
+
+/**
+ * Return whether a piece has gone between two states, as far as the player may know.
+ * @param {LiveView} before
+ * @param {LiveView} after
+ */
+function isCapture(before, after) {
+  /** @param {LiveView} view */
+  const count = (view) => view.board.fen.split(" ")[0]?.replace(/\[.*|[^a-zA-Z]/g, "").length ?? 0;
+  return count(after) < count(before);
+}
+
+/**
+ * Put the parts of the page that have changed in the place of those with the same names.
+ * @param {string} html
+ */
+function replaceParts(html) {
+  const parts = document.createElement("template");
+  parts.innerHTML = html;
+  for (const part of parts.content.querySelectorAll("[data-live]")) {
+    game.querySelector(`[data-live="${part.getAttribute("data-live")}"]`)?.replaceWith(part);
+  }
 }
 
 /**
@@ -99,10 +145,12 @@ function apply(view) {
  */
 function draw(animated) {
   if (board === null) drawStill();
-  board?.show(shown.board, animated);
+  const past = lookback?.past ?? null;
+  board?.show(past ?? shown.board, animated);
+  element("place").classList.toggle("past", past !== null);
   moves = bySquares(shown.can?.moves ?? [], board?.pieces ?? new Map());
   const hands = shown.board.pockets;
-  if (hands !== null && shown.seat !== null) pocket.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
+  if (hands !== null && shown.seat !== null) pocket?.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
   free();
 }
 
@@ -117,16 +165,17 @@ function drawStill() {
 
 /** Let the player move on the board what can be moved now. */
 function free() {
-  if (board === null || shown.seat === null) return;
-  const marking = suspects?.active === true || pocket.held !== null;
+  if (board === null) return;
+  const held = pocket?.held ?? null;
+  const marking = suspects?.active === true || held !== null || (lookback?.past ?? null) !== null;
   const phase = shown.can?.phase;
   board.free({
-    side: shown.seat,
+    side: shown.seat ?? "white",
     moves: !marking && phase === "move",
     premoves: !marking && !hides && (phase === "move" || phase === "wait"),
     ends: new Map([...moves].map(([from, ends]) => [from, [...ends.keys()]])),
   });
-  board.mark("target", pocket.held === null ? [] : drops(pocket.held));
+  board.mark("target", held === null ? [] : drops(held));
 }
 
 /**
@@ -167,14 +216,14 @@ function toggle() {
 
 /** Return the page's title: the players, and the game. */
 function title() {
-  const names = ["white", "black"].map((side) => live.querySelector(`.bar.${side} .player`)?.textContent ?? "open seat");
+  const names = ["white", "black"].map((side) => game.querySelector(`.bar.${side} .player`)?.textContent ?? "open seat");
   return `${names.join(" – ")}, game ${path.replace("/games/", "")} – gmd`;
 }
 
 /** Say how the game stands, for those who do not see it. */
 function announce() {
   const last = shown.moves[shown.moves.length - 1];
-  const words = [...live.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
+  const words = [...game.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
   said.textContent = [...(last ? [`${last.color} played ${last.san}.`] : []), ...words].join(" ");
 }
 
@@ -185,8 +234,9 @@ function announce() {
  * @param {Key} square
  */
 function choose(square) {
+  if (lookback !== null && lookback.past !== null) return void lookback.go(null);
   if (suspects?.active) return suspects.mark(square);
-  if (pocket.held !== null) return drop(pocket.held, square);
+  if (pocket !== null && pocket.held !== null) return drop(pocket.held, square);
   if (shown.can?.phase === "sense" && shown.can.senses.includes(square)) void act({ kind: "sense", square });
 }
 
@@ -212,7 +262,7 @@ async function move(from, to, isPremove) {
  * @param {Key} to
  */
 function drop(letter, to) {
-  pocket.release();
+  pocket?.release();
   if (drops(letter).includes(to)) void act({ kind: "move", move: `${letter}@${to}` });
   else draw(false);
 }
@@ -220,13 +270,14 @@ function drop(letter, to) {
 /** @param {Key | null} square */
 function hover(square) {
   over = square;
-  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active;
+  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active && !lookback?.past;
   board?.mark("aim", senses ? windowAround(square) : []);
 }
 
 function cancel() {
+  void lookback?.go(null);
   suspects?.release();
-  pocket.release();
+  pocket?.release();
   board?.release();
 }
 
@@ -251,7 +302,7 @@ async function act(fields) {
 async function submit(fields) {
   if (sending) return;
   sending = true;
-  fields.set("since", String(lastListed()));
+  fields.set("since", String(listed()));
   const answer = await send(`${path}/act`, fields);
   sending = false;
   complaint.hidden = "view" in answer;
@@ -275,6 +326,7 @@ function turn(side) {
   board?.turn(side);
 }
 
+addTurns(shown.turns);
 turn(bottom);
 draw(false);
 setClock(shown.clock);
@@ -282,8 +334,13 @@ toggle();
 game.classList.add("scripted");
 aid?.follow(shown, board);
 suspects?.see(shown);
-sayReady(shown, lastListed, apply);
-follow(path, game.dataset.named ?? "", lastListed, apply);
+sayReady(shown, listed, apply);
+warnOfLowTime(shown.seat, () => play("low"));
+switchBy(element("sound"));
+if (document.getElementById("queue") !== null) void import("./queue.js").then((module) => module.followQueue());
+follow(path, game.dataset.named ?? "", listed, apply, (lost) => {
+  element("lost").hidden = !lost;
+});
 
 controls.addEventListener("submit", (event) => {
   const form = event.target;

@@ -10,6 +10,9 @@ export interface Move {
   readonly asked: string;
 }
 
+/** An enemy piece that was seen: its square, its letter in FEN, and how many turns ago. */
+export type Remembered = readonly [string, string, number];
+
 /** What a board shows. */
 export interface Position {
   readonly placement: string;
@@ -17,6 +20,8 @@ export interface Position {
   readonly check: string | null;
   readonly window: readonly string[];
   readonly unseen: readonly string[];
+  readonly lost: string | null;
+  readonly remembered: readonly Remembered[];
   readonly orientation: Color;
   /** For each square from a1, b1 to h8 the probability of an enemy piece; null for none. */
   readonly shares?: readonly number[] | null;
@@ -25,6 +30,14 @@ export interface Position {
 export interface BoardView extends Position {
   readonly fen: string;
   readonly pockets: readonly [string, string] | null;
+}
+
+/** A player's turn of blind chess, and the board as the player knew it then. */
+export interface Turn {
+  readonly number: number;
+  readonly ply: number;
+  readonly words: readonly string[];
+  readonly board: BoardView;
 }
 
 export interface Clock {
@@ -52,6 +65,7 @@ export interface LiveView {
   /** Empty in the view that the page comes with: the page has it. */
   readonly html: string;
   readonly moves: readonly Move[];
+  readonly turns: readonly Turn[];
   readonly board: BoardView;
   readonly clock: Clock | null;
   readonly can: Can | null;
