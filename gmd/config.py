@@ -421,7 +421,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             description="Bots that play whoever invites them, separated by commas: minimax, random, recon-zero (needs "
-            "the extra train), single levels such as minimax-club, or none.",
+            "the extra train), expectation (needs Stockfish), single levels such as minimax-club; or all, for those "
+            "that have what they need; or none.",
         ),
     ] = "none"
     bot_games: (
@@ -480,8 +481,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 #: Defaults of ``gmd serve``. An embedded daemon serves no HTTP and runs no bots unless its configuration
-#: asks for that. These bots need no extra.
-SERVED = Config(http=True, bots="minimax,random")
+#: asks for that.
+SERVED = Config(http=True, bots="all")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
 EMBEDDED = Config(port=0, http_port=0, data=":memory:")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from gm_protocol.errors import GmError
-from gmd.bots.opening import bot_port, bots_of, running_bots
+from gmd.bots.opening import bot_port, running_bots
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.event_log.directory import DataError
 from gmd.event_log.interface import EventLog, LogFailed, Superseded
@@ -25,6 +25,7 @@ from gmd.lobby.contests import Contests, ContestStore, MemoryContests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
 from gmd.lobby.ratings import BadAnchors, read_anchors
+from gmd.lobby.roster import kinds_of
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.connection_slots import share_of
@@ -334,7 +335,7 @@ async def open_daemon(
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
-    private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
+    private, kinds = is_private(config, sockets, http_sockets), kinds_of(config.bots)
     metrics, carried = Metrics(), CarriedError()
     given = Sockets(sockets, http_sockets, health_sockets)
     if lease is None and config.database is not None:
@@ -386,7 +387,7 @@ def check_settings(config: Config) -> None:
     :raises ConfigError: the certificate or its key, an anchor, or a bot, cannot be used.
     """
     http_certificate_of(config, certificate_of(config.tls_cert, config.tls_key))
-    bots_of(config)
+    kinds_of(config.bots)
     _anchors_of(config)
 
 

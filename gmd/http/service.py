@@ -132,7 +132,7 @@ def _site_of(config: Config, services: Services) -> Site | None:
     registry = services.authenticator.registry
     term = 0 if services.lease is None else services.lease.term
     key = session_key(data_directory(config.data), config.database, term)
-    site = Site(Sessions(registry, services.spectators, key))
+    site = Site(Sessions(registry, services.spectators, key), config.port)
     registry.when_changed(site.live.recheck)
     services.arbiter.feed.when_seats_change(site.live.seats_changed)
     return site

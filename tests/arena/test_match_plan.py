@@ -141,7 +141,6 @@ def test_pgn_games_are_read(tmp_path: Path) -> None:
         ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - 100 80\n", "line 1: .* is over: fifty-move rule"),
         ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 100;\n", "line 1: .* is over: fifty-move rule"),
         ("book.epd", "4k3/8/8/8/8/8/4P3/4K3 w - - hmvc two;\n", "line 1: hmvc: 'two' is not a whole number"),
-        ("book.epd", '4k3/8/8/8/8/8/4P3/4K3 w - - id "a\n', "line 1: 'id \"a' is no EPD operation"),
         ("book.epd", "4k3/8/8/8/8/8/8/8 w - -\n", "line 1: fen: .* is no standard position: no white king"),
         ("book.epd", "4k3/4R3/8/8/8/8/8/4K3 w - -\n", "line 1: fen: .* is no standard position: opposite check"),
         ("book.epd", "4k3/8/8/8/8/8/8/P3K3 w - -\n", "line 1: fen: .*: pawns on backrank"),

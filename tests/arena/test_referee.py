@@ -95,7 +95,7 @@ def test_two_games_are_played_with_colours_swapped_from_the_same_position(tmp_pa
     assert played.ran.out.splitlines() == [
         "seed 0: start position 518",
         "game 1: bot 1 - bot 2 0-1, checkmate, 4 plies",
-        "game 2: bot 2 - bot 1 1/2-1/2, draw agreed, 3 plies",
+        "game 2: bot 2 - bot 1 1/2-1/2, agreement, 3 plies",
         "bot 2 has won: 1½ : ½",
     ]
 
@@ -113,9 +113,9 @@ KINGS = "8/8/4k3/8/8/3pK3/8/8 w - - 0 1"
         ("8/8/4kb2/8/8/3pK3/8/5B2 w - - 0 1", ["e3d3"], [], "resignation"),  # bishops on squares of both colours
         ("8/8/4k3/8/8/3pK3/8/5NN1 w - - 0 1", ["e3d3"], [], "resignation"),
         ("4k3/8/8/8/8/8/4P3/R3K3 w - - 97 70", ["a1b1"], ["e8d8"], "resignation"),
-        ("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 70", ["a1b1"], ["e8d8"], "fifty moves"),
-        ("", ["e2e4="], ["draw fine"], "draw agreed"),
-        ("", ["random="], ["draw"], "draw agreed"),
+        ("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 70", ["a1b1"], ["e8d8"], "fifty-move rule"),
+        ("", ["e2e4="], ["draw fine"], "agreement"),
+        ("", ["random="], ["draw"], "agreement"),
     ],
 )
 def test_game_is_drawn_as_the_statement_lists(

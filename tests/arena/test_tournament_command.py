@@ -21,7 +21,6 @@ from tests.arena.tournaments import NAMES, PATIENCE, Hall, all_games, hall, regi
 from tests.cli.commands import gmd, gmd_process
 from tests.http.test_rc_connect import rc_connect, rc_register
 from tests.serving import environment, served
-from tests.terminal import plain, shown
 
 #: The command, as the entry point runs it.
 COMMAND = (sys.executable, "-m", "gmd", "tournament")
@@ -145,17 +144,6 @@ async def test_tournament_prints_its_progress_and_writes_its_files(tmp_path: Pat
         assert (tmp_path / "spring.csv").read_text().count("\n") == 3
         by_file = await finished(tmp_path, tmp_path / "tournaments" / "spring.jsonl", "--resume")
         assert by_file == (0, out, "")
-
-
-@pytest.mark.slow
-async def test_terminal_shows_the_current_table(tmp_path: Path) -> None:
-    async with hall(tmp_path, "ada", "bea") as house:
-        seat_all(house, ("ada", "bea"))
-        await house.gathered("ada", "bea")
-        command = [*COMMAND, "spring", "--seed", "1", "--data", str(tmp_path)]
-        text = plain(await trio.to_thread.run_sync(lambda: shown(command, COLUMNS="120")))
-    assert "\r\n1 of 1 games over, 0 in progress" in text
-    assert "┃ # ┃ Player ┃ Points ┃" in text
 
 
 @pytest.mark.slow

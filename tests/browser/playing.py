@@ -17,16 +17,23 @@ MOST_TURNS = 12
 OVER = re.compile("1-0|0-1|1/2-1/2")
 
 
-def open_play(page: Page, button: str, kind: str = "Chess", color: str = "white", variant: str = "") -> None:
-    """Begin a game on the home page, and wait for the board."""
+def open_play(page: Page, opponent: str, kind: str = "Chess", color: str = "white", variant: str = "") -> None:
+    """Begin a game on the home page, and wait for the board.
+
+    :param opponent: words of the opponent's line, perhaps after "Play".
+    :param variant: its name on the wire, in place of the kind's.
+    """
     page.goto("/")
-    card = page.locator(".card", has=page.get_by_role("heading", name=kind, exact=True))
-    card.locator("summary").click()
-    card.get_by_label("Colour").select_option(color)
-    if variant:
-        card.get_by_label("Variant").select_option(variant)
-    card.get_by_role("button", name=button, exact=True).click()
+    choose(page, "variant", variant or {"Chess": "standard", "Reconnaissance blind chess": "rbc"}[kind])
+    page.locator(".opponents label").filter(has_text=opponent.removeprefix("Play ")).get_by_role("radio").check()
+    choose(page, "color", color)
+    page.get_by_role("button", name="Play", exact=True).click()
     expect_board(page)
+
+
+def choose(page: Page, field: str, value: str) -> None:
+    """Choose one of the radio buttons of the form for a new game."""
+    page.locator(f".play-form input[name={field}][value={value}]").check()
 
 
 def expect_board(page: Page) -> None:

@@ -21,7 +21,6 @@ from tests.browser.playing import (
     play_chess,
     press,
     resign,
-    sense_around,
     square,
     type_move,
     until_turn_or_end,
@@ -221,22 +220,6 @@ def test_marks_for_suspected_pieces_stay_over_turns_and_in_the_browser(browsers:
     white.get_by_role("button", name="Erase marks").click()
     press(white, "d5")
     expect(square(white, "d5")).not_to_have_attribute("data-suspect", "♛")
-
-
-def test_aid_shows_where_enemies_may_stand(browsers: Browsers) -> None:
-    white, black = two_people(browsers, kind="Reconnaissance blind chess")
-    white.get_by_role("button", name="Show where enemies may stand").click()
-    expect(white.locator(".cell.possible")).to_have_count(16)
-    sense_around(white, "e5")
-    type_move(white, chess.Move.from_uci("e2e4"))
-    sense_around(black, "e5")
-    type_move(black, chess.Move.from_uci("g8f6"))
-    expect(white.locator("#aid-words")).to_contain_text("21 positions are possible")
-    sense_around(white, "f6")
-    expect(white.locator("#aid-words")).to_contain_text("1 position is possible")
-    expect(square(white, "f6")).to_have_class(re.compile("possible"))
-    white.get_by_role("button", name="Show where enemies may stand").click()
-    expect(white.locator(".cell.possible")).to_have_count(0)
 
 
 def test_flip_turns_the_board_and_the_players(page: Page) -> None:

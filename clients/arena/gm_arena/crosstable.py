@@ -16,13 +16,8 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
+from typing import NamedTuple
 
 __all__ = [
     "Game",
@@ -30,9 +25,7 @@ __all__ = [
     "Table",
     "standings",
     "crosstable",
-    "text_table",
     "drawn_table",
-    "output_width",
     "csv_text",
     "HALF_POINTS",
     "PLAYED",
@@ -47,10 +40,8 @@ PLAYED = ("1-0", "0-1", "1/2-1/2")
 #: The tie-breaks by name.
 TIEBREAKS = ("S-B", "Direct", "Wins")
 
-#: The first columns of a table, which are always shown: rank, name, points and games.
-KEPT = 4
-#: Characters of a name in a line, where a table does not fit as it is.
-NAME_WIDTH = 20
+#: The most characters of a line of a table: more than any has.
+WIDEST = 100_000
 
 
 class Game(NamedTuple):
@@ -170,69 +161,20 @@ def halves(value: float) -> str:
     return f"{value:g}"
 
 
-def text_table(table: Table, title: str | None = None, width: int | None = None) -> RichTable:
-    """Return a table for rich to print; markup characters in players' names are printed as they are.
-
-    :param width: the most characters of a line; None for all columns. What does not fit is left out, which a line below
-        the table says: never the rank, the points and the number of games, nor the name, which may take more lines.
-    """
+def drawn_table(table: Table, title: str | None = None) -> str:
+    """Return a table as text, as wide as it is; markup characters in players' names are printed as they are."""
+    from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown, left_out = _fitting(table, width)
-    drawn = RichTable(title=None if title is None else Text(title), title_justify="left", caption_justify="left")
-    drawn.caption = f"{width} characters are too few for {left_out}: a file gets them" if left_out else None
-    for column in shown.columns:
-        if column == "Player":
-            drawn.add_column(column, overflow="fold")
-        else:
-            drawn.add_column(column, justify="right", no_wrap=True)
-    for row in shown.rows:
+    drawn = RichTable(title=None if title is None else Text(title), title_justify="left")
+    for column in table.columns:
+        drawn.add_column(column, justify="left" if column == "Player" else "right", no_wrap=True)
+    for row in table.rows:
         drawn.add_row(*map(Text, row))
-    return drawn
-
-
-def drawn_table(table: Table, title: str | None = None, width: int | None = None) -> str:
-    """Return a table as text, without colours; the parameters are those of :func:`text_table`."""
-    from rich.console import Console
-
     out = io.StringIO()
-    least = max(_width(_first_columns(table, KEPT), NAME_WIDTH), width or _width(table, None), len(title or ""))
-    Console(file=out, width=least, no_color=True, force_terminal=False).print(text_table(table, title, width))
+    Console(file=out, width=WIDEST, no_color=True, force_terminal=False).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def output_width() -> int | None:
-    """Return the width of the terminal that standard output is; None for a file or a pipe, which have none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _fitting(table: Table, width: int | None) -> tuple[Table, str]:
-    """Return a table with as many of its first columns as fit, and the names of the others."""
-    count = len(table.columns)
-    while width is not None and count > KEPT and _width(_first_columns(table, count), NAME_WIDTH) > width:
-        count -= 1
-    left_out = table.columns[count:]
-    numbers = [name for name in left_out if name not in TIEBREAKS]
-    names = [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
-    return _first_columns(table, count), ", ".join([*names, *left_out[len(numbers) :]])
-
-
-def _first_columns(table: Table, count: int) -> Table:
-    return Table(table.columns[:count], [row[:count] for row in table.rows])
-
-
-def _width(table: Table, name_width: int | None) -> int:
-    """Return the width of a table in characters, with its lines.
-
-    :param name_width: the most characters of a name in a line; None for any number.
-    """
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, cells)) for cells in zip(table.columns, *table.rows, strict=True)]
-    if name_width is not None:
-        widths[1] = min(widths[1], name_width)
-    return sum(widths) + 3 * len(widths) + 1
 
 
 def csv_text(table: Table) -> str:

@@ -11,8 +11,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Generator
 from dataclasses import dataclass
-from math import log2
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import chess
 
@@ -20,8 +19,7 @@ from gm_protocol.belief import Hint
 from gm_recon.belief import left_after_steps, marginal_steps
 from gm_recon.possible import PossiblePositions
 from gmd.event_log.keyed_locks import KeyedLocks
-from gmd.http.pages.observations import sensed
-from gmd.http.pages.replay import ReconReplay, RecordedSense, Turn, enemies
+from gmd.http.pages.replay import ReconReplay, RecordedSense, Turn
 from gmd.play.beliefs import CAP, hint_steps
 
 #: The most steps of work for a game, of some half a millisecond each. A turn of a player who reckons with :data:`CAP`
@@ -36,7 +34,7 @@ _SEED = 1
 #: The pieces of which a belief may be shown: any, or one kind by its letter.
 Kind = Literal["any", "k", "q", "r", "b", "n", "p"]
 #: The kinds in the order in which shares are packed.
-_PACKED = "pnbrqk"
+_PACKED: tuple[Kind, ...] = ("p", "n", "b", "r", "q", "k")
 #: A share of 1.0 when packed.
 _WHOLE = 65_535
 
@@ -63,30 +61,31 @@ class Known:
         return [min(1.0, sum(numbers[square::64]) / _WHOLE) for square in chess.SQUARES]
 
 
+class Sight(NamedTuple):
+    """What a sense showed on a square: a piece, or None for none; and the share of the positions that had it there."""
+
+    share: float
+    square: chess.Square
+    piece: chess.PieceType | None
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """A turn: the numbers of positions before the sense and after it; None for more than :data:`.CAP`.
 
     :ivar ply: the ply that the turn led to.
-    :ivar sensed: the sense and what it showed, in a sentence.
-    :ivar left: the share of the positions that this sense left on average, by the positions before it; None for none.
+    :ivar left: the share of the positions before the sense that it left on average; None without a sense.
     :ivar hint: the sense that would have told most.
+    :ivar sight: of what the sense showed on a square, what was least likely by the positions before it.
     """
 
     ply: int
     side: chess.Color
     before: int | None
     after: int | None
-    sensed: str = ""
     left: float | None = None
     hint: Hint | None = None
-
-    @property
-    def surprise(self) -> float:
-        """How many times as rare what the sense showed was as what it showed on average, in bits."""
-        if self.left is None or not self.before or not self.after:
-            return 0.0
-        return log2(self.left * self.before / self.after)
+    sight: Sight | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +117,15 @@ class Counts:
         return next((turn for turn in self.turns if turn.ply == ply), None)
 
 
-#: The most turns that count as surprises, and how many bits a turn's sense needs for that.
-MOST_SURPRISES, LEAST_BITS = 3, 2.0
+#: The most turns that count as surprises, and the largest share of the positions that had what the sense showed.
+MOST_SURPRISES, SURPRISING = 3, 0.1
 
 
 def surprises(counts: Counts) -> list[Count]:
     """Return the turns whose senses showed what was least expected, in the order of the game."""
-    found = [turn for turn in counts.turns if turn.surprise >= LEAST_BITS]
-    largest = sorted(found, key=lambda turn: -turn.surprise)[:MOST_SURPRISES]
-    return sorted(largest, key=lambda turn: turn.ply)
+    found = [(turn.sight.share, turn.ply, turn) for turn in counts.turns if turn.sight is not None]
+    largest = sorted(each for each in found if each[0] <= SURPRISING)[:MOST_SURPRISES]
+    return sorted((turn for _, _, turn in largest), key=lambda turn: turn.ply)
 
 
 def count_steps(replay: ReconReplay, start_fen: str) -> Generator[None, None, Counts]:
@@ -154,7 +153,7 @@ def _turn_by_turn(
         turn, goes_on = replay.turn(ply), ply < replay.plies or replay.has_both_kings
         yield
         if (positions := players.get(turn.side)) is not None:
-            turns.append((yield from _sense_steps(positions, turn, ply)))
+            turns.append((yield from _sense_steps(positions, known[turn.side][-1], turn, ply)))
             if not positions.complete:
                 del players[turn.side]
             elif goes_on:
@@ -169,15 +168,29 @@ def _turn_by_turn(
         known[positions.color][-1] = yield from _known_steps(positions)
 
 
-def _sense_steps(positions: PossiblePositions, turn: Turn, ply: int) -> Generator[None, None, Count]:
+def _sense_steps(positions: PossiblePositions, known: Known, turn: Turn, ply: int) -> Generator[None, None, Count]:
     """Take a turn's sense into account, in steps; return what became of the positions."""
+    sight = _least_likely(known, turn)
     before, square = _number(positions), turn.sense.square
     hint = yield from hint_steps(positions, COMPARED)
     squares = [] if square is None else [square]
     left = yield from left_after_steps(positions, squares, random.Random(_SEED), COMPARED)
     yield from positions.saw_steps(_cells(turn.sense))
-    words = sensed(square, enemies(turn.sense, turn.side))
-    return Count(ply, turn.side, before, _number(positions), words, left[0] if left else None, hint)
+    return Count(ply, turn.side, before, _number(positions), left[0] if left else None, hint, sight)
+
+
+def _least_likely(known: Known, turn: Turn) -> Sight | None:
+    """Return what was least likely of what a sense showed; None if it showed only the player's own pieces."""
+    if not known.exact:
+        return None
+    rows = [known.shares(kind) for kind in _PACKED]
+    sights = []
+    for square, piece in _cells(turn.sense):
+        if piece is None:
+            sights.append(Sight(1 - sum(row[square] for row in rows), square, None))
+        elif piece.color != turn.side:
+            sights.append(Sight(rows[piece.piece_type - 1][square], square, piece.piece_type))
+    return min(sights, default=None)
 
 
 def _known_steps(positions: PossiblePositions) -> Generator[None, None, Known]:

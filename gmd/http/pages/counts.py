@@ -34,11 +34,10 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """A sense that showed what was little expected: its ply, its player, and what was so surprising, in sentences."""
+    """A sense that showed what was little expected: its ply, its player, and what was so surprising, in a sentence."""
 
     ply: int
     side: str
-    sensed: str
     words: str
 
 
@@ -69,9 +68,11 @@ def view_counts(counts: Counts, start_fen: str) -> CountsView:
 
 
 def _surprise(turn: Count) -> Surprise:
-    assert turn.after is not None, "what a sense showed is a surprise only if positions were counted"
-    words = f"That was so in {turn.after:,} of {number_words(turn.before)} possible positions."
-    return Surprise(turn.ply, side_name(turn.side), turn.sensed, words)
+    sight, before = turn.sight, turn.before or 0
+    assert sight is not None, "without a sight no turn is a surprise"
+    what = "no piece" if sight.piece is None else f"a {chess.piece_name(sight.piece)}"
+    share = f"{round(sight.share * before):,} of {before:,} possible positions"
+    return Surprise(turn.ply, side_name(turn.side), f"saw {what} on {chess.square_name(sight.square)}, as in {share}.")
 
 
 def _missing(counts: Counts, side: chess.Color) -> str:

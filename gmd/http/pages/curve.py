@@ -136,7 +136,7 @@ def _legend() -> Iterator[str]:
         name = side_name(side)
         yield f'<line class="curve {name.lower()}" x1="{x}" x2="{x + 24}" y1="20" y2="20"/>{_mark(side, x + 12, 20)}'
         yield f'<text x="{x + 30}" y="24">{name}</text>'
-    yield f'<text class="wide" x="{_LEFT + 180}" y="24">thin lines: before the sense; rings: surprises</text>'
+    yield f'<text class="wide" x="{_LEFT + 180}" y="24">thin lines: before the sense</text>'
 
 
 def _x(counts: Counts, ply: int) -> float:

@@ -110,7 +110,7 @@ def _ages(picture: Picture, *, flip: bool) -> Iterator[str]:
 
 def shade(share: float) -> str:
     """Return the colour over a square on which an enemy piece stands with a probability."""
-    return f"{_SHADE}{round(255 * (0.2 + 0.65 * share**0.5)):02x}"
+    return f"{_SHADE}{round(255 * (0.1 + 0.7 * share**0.6)):02x}"
 
 
 def _numbers(picture: Picture, *, flip: bool) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _numbers(picture: Picture, *, flip: bool) -> Iterator[str]:
     for square, share in enumerate(picture.shares or ()):
         if MIN_SHOWN <= share < 1 - MIN_SHOWN:
             x, y = _corner(square, flip=flip)
-            number = _text(x + 10, y + _SQUARE - 8, 12, _NUMBER, str(round(100 * share)))
+            number = _text(x + 9, y + 9, 12, _NUMBER, str(round(100 * share)))
             yield number.replace("<text", f'<text stroke="{_EDGE}" stroke-width="2.5" paint-order="stroke"')
 
 

@@ -77,14 +77,8 @@ async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     look = await with_past(visit, look)
     view = await viewed(visit, look, query.wanted_from(look.seat), moves=not query.part)
     headers = {} if look.over else {"cache-control": IN_PROGRESS["cache-control"]}
-    name, origin = "position.html" if query.part else "game.html", _origin(request, visit)
-    return page(visit, name, headers=headers, view=view, origin=origin, plays=look.seat is not None)
-
-
-def _origin(request: Request[Any, Any, Any], visit: Visit) -> str:
-    """Return the beginning of this server’s addresses, as the browser has it; empty without a host."""
-    host = request.headers.get("host", "")
-    return f"http{'s' if visit.secure else ''}://{host}" if host else ""
+    name = "position.html" if query.part else "game.html"
+    return page(visit, name, headers=headers, view=view, plays=look.seat is not None)
 
 
 async def viewed(visit: Visit, look: Look, wanted: Wanted, *, moves: bool) -> GameView:

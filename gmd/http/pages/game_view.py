@@ -243,7 +243,7 @@ def _choices(wanted: Wanted, ply: int) -> list[Choice]:
 
 def _beliefs(wanted: Wanted, ply: int) -> list[Choice]:
     """Return links to the beliefs of both sides: none, of any piece, of each kind."""
-    kinds: list[tuple[Kind | None, str, str]] = [(None, "Off", ""), ("any", "Any piece", "")]
+    kinds: list[tuple[Kind | None, str, str]] = [(None, "Off", ""), ("any", "All pieces", "")]
     for kind in get_args(Kind)[1:]:
         piece = chess.Piece.from_symbol(kind)
         kinds.append((kind, chess.UNICODE_PIECE_SYMBOLS[kind], chess.piece_name(piece.piece_type).title()))

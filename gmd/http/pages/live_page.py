@@ -127,12 +127,11 @@ async def live_page(
     :param named: the seat that the visitor names.
     :param typed: what a form that was refused had in it.
     """
-    shown = await _shown(request, visit, look, flip=flip, named=named, typed=typed or TypedMove())
+    shown = await _shown(visit, look, flip=flip, named=named, typed=typed or TypedMove())
     return page(visit, "live.html", status=status, headers={"cache-control": IN_PROGRESS["cache-control"]}, game=shown)
 
 
 async def _shown(
-    request: Request[Any, Any, Any],
     visit: Visit,
     look: Look,
     *,
@@ -158,7 +157,7 @@ async def _shown(
         free=[] if received else free,
         invited=received is not None,
         ahead=_ahead(visit, look),
-        link=_address(request, visit, state.game_id) if free and look.seat is not None else "",
+        link=f"{visit.origin}/games/{state.game_id}" if free and look.seat is not None else "",
         named=named,
         typed=typed,
     )
@@ -193,9 +192,3 @@ def _ahead(visit: Visit, look: Look) -> int | None:
         return None
     opponent = state.player_black if look.seat else state.player_white
     return visit.backend.services.roster.ahead(opponent, state.game_id)
-
-
-def _address(request: Request[Any, Any, Any], visit: Visit, game_id: int) -> str:
-    """Return the address of a game's page for somebody else, as this browser reaches the server."""
-    host = request.headers.get("host", "")
-    return f"{'https' if visit.secure else 'http'}://{host}/games/{game_id}"

@@ -58,7 +58,7 @@ def picture_of(look: Look, ply: int, view: View | None, position: Position) -> P
         return _hidden(look)
     if look.has_views and side is not None:
         moved = begins(look.state.start_fen) == bool(ply % 2)
-        return _in_the_dark(position, side, shows_move=moved == side)
+        return in_the_dark(position, side, shows_move=moved == side)
     return Picture(placement_of(position.fen), position.last_move, position.check)
 
 
@@ -136,7 +136,7 @@ def seen(sight: Sight) -> Picture:
     )
 
 
-def _in_the_dark(position: Position, side: chess.Color, *, shows_move: bool) -> Picture:
+def in_the_dark(position: Position, side: chess.Color, *, shows_move: bool) -> Picture:
     """Return what a side saw of a position of Dark chess.
 
     :param shows_move: whether the last move was the side's own.

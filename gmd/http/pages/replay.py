@@ -234,12 +234,12 @@ class ReconReplay:
         if ply:
             turn = self.turn(ply)
             if turn.side == side:
-                sentences = [observations.sensed(turn.sense.square, enemies(turn.sense, side))]
+                sentences = [observations.sensed(turn.sense.square, _enemies(turn.sense, side))]
                 sentences.append(observations.moved(turn.requested, turn.taken, turn.capture))
             else:
                 sentences = [observations.lost(turn.capture)]
         if (latest := self.unfinished(ply)) is not None and latest[0] == side:
-            sentences.append(observations.sensed(latest[1].square, enemies(latest[1], side)))
+            sentences.append(observations.sensed(latest[1].square, _enemies(latest[1], side)))
         return sentences
 
     def _sense(self, side: chess.Color, ply: int) -> RecordedSense:
@@ -272,8 +272,7 @@ def window_of(sense: RecordedSense | None) -> frozenset[int]:
     return frozenset() if sense is None else frozenset(square for square, _ in sense.cells)
 
 
-def enemies(sense: RecordedSense, side: chess.Color) -> list[tuple[int, str]]:
-    """Return the opponent's pieces that a sense showed: squares with symbols."""
+def _enemies(sense: RecordedSense, side: chess.Color) -> list[tuple[int, str]]:
     return [(square, symbol) for square, symbol in sense.cells if symbol is not None and symbol.isupper() != side]
 
 

@@ -17,9 +17,10 @@ from gmd.handlers.permission import may_oversee
 from gmd.handlers.register import MAX_PASSWORD, MIN_PASSWORD
 from gmd.http.pages.error_pages import sentence_of
 from gmd.http.pages.forms import read_form
+from gmd.http.pages.home import mine_view
 from gmd.http.pages.rendering import page, redirect
 from gmd.http.pages.visit import FromVisit, Visit
-from gmd.http.pages.visitor import COOKIE
+from gmd.http.pages.visitor import COOKIE, LEFT, LEFT_COOKIE
 
 
 class SignIn(Struct, frozen=True):
@@ -50,7 +51,13 @@ class SpectatorKey(Struct, frozen=True):
 
 
 class SignOut(Struct, frozen=True):
-    """The form to sign out with."""
+    """The form to sign out with, or to come back."""
+
+
+class GuestForm(Struct, frozen=True):
+    """The form for a guest's name."""
+
+    nickname: Annotated[str, Meta(max_length=100)] = ""
 
 
 @get("/sign-in", include_in_schema=False)
@@ -87,10 +94,40 @@ async def spectate(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
 async def sign_out(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
     """End the visitor's cookie, and take it away."""
     await read_form(request, visit, SignOut)
+    gone = visit.leaving()
     if (cookie := request.cookies.get(COOKIE)) is not None:
         await visit.site.sessions.end(cookie)
         visit.site.live.sign_out(cookie)
-    return redirect(visit.leaving(), "/")
+    return redirect(gone, "/")
+
+
+@get("/guest", include_in_schema=False)
+async def guest(visit: FromVisit) -> Template:
+    """Return the page of a guest about itself: its name, its games, and the way out; of others that of signing in."""
+    if visit.player is None or visit.visitor.registered:
+        return _form(visit, "sign_in.html", next="/")
+    return page(visit, "guest.html", lines=await mine_view(visit), sentence="")
+
+
+@post("/guest", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
+async def rename(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
+    """Give a guest another name."""
+    form = await read_form(request, visit, GuestForm)
+    try:
+        return redirect(visit.acting(form.nickname), "/")
+    except BadRequest as error:
+        lines = await mine_view(visit)
+        status = HTTP_400_BAD_REQUEST
+        return page(visit, "guest.html", status=status, lines=lines, sentence=sentence_of(error))
+
+
+@post("/come-back", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
+async def come_back(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
+    """Let a guest who has left in this browser come back."""
+    await read_form(request, visit, SignOut)
+    back = visit.returning()
+    await visit.site.sessions.end(request.cookies[LEFT_COOKIE], LEFT)
+    return redirect(back, "/")
 
 
 @get("/register", include_in_schema=False)

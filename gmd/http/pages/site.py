@@ -21,6 +21,7 @@ class Site:
     """The pages' state.
 
     :ivar sessions: the visitors' cookies.
+    :ivar game_port: the port of the game protocol, as the settings have it.
     :ivar live: those who read events.
     :ivar static: the static files.
     :ivar templates: jinja2's environment, once the application is made.
@@ -29,6 +30,7 @@ class Site:
     """
 
     sessions: Sessions
+    game_port: int
     live: LiveHub = field(default_factory=LiveHub)
     static: StaticFiles = field(default_factory=package_files)
     templates: Environment | None = None

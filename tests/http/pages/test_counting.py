@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from math import log2
 from typing import get_args
 from xml.etree import ElementTree
 
@@ -16,7 +15,7 @@ from gm_recon import ReconGame
 from gm_recon.possible import SENSE_SQUARES
 from gmd.games.notation import run_through
 from gmd.http.pages import counting, counts
-from gmd.http.pages.counting import Count, Counts, CountsCache, Kind, count_steps, surprises
+from gmd.http.pages.counting import Count, Counts, CountsCache, Kind, Sight, count_steps, surprises
 from gmd.http.pages.counts import view_counts
 from gmd.http.pages.curve import draw_counts
 from gmd.http.pages.replay import ReconReplay
@@ -112,23 +111,31 @@ def test_turn_has_what_its_sense_left_on_average_and_the_best_one() -> None:
         game.move(None if move is None else chess.Move.from_uci(move))
     game.resign(chess.WHITE)
     first, second = counted(game).turns
-    assert (first.sensed, first.left, first.hint) == ("Sensed nothing.", None, Hint("b2", 1.0))
+    assert (first.left, first.hint, first.sight) == (None, Hint("b2", 1.0), None)
     assert (second.before, second.after) == (21, 1)
+    assert second.sight is not None
+    assert second.sight.share == pytest.approx(1 / 21, abs=1e-4)
+    assert second.sight[1:] in ((chess.E4, chess.PAWN), (chess.E2, None))
     boards = list(boards_known(game, chess.STARTING_FEN))[1][chess.BLACK]
     assert second.left == pytest.approx(share_left(boards, chess.E3))
     assert second.hint is not None
     assert second.hint.left == pytest.approx(min(share_left(boards, square) for square in SENSE_SQUARES))
-    assert second.surprise == pytest.approx(log2(share_left(boards, chess.E3) * 21))
 
 
-def test_surprises_are_the_senses_that_showed_what_was_least_expected() -> None:
-    def turn(ply: int, before: int | None, after: int | None, left: float | None) -> Count:
-        return Count(ply, ply % 2 == 1, before, after, "", left)
+def test_surprises_are_the_senses_that_showed_what_was_least_likely() -> None:
+    def turn(ply: int, share: float | None, piece: chess.PieceType | None = chess.QUEEN) -> Count:
+        sight = None if share is None else Sight(share, chess.D5, piece)
+        return Count(ply, ply % 2 == 1, 800, 5, sight=sight)
 
-    turns = [turn(1, 100, 1, 0.04), turn(2, 100, 1, 0.03), turn(3, 100, 1, 0.5), turn(4, 100, 1, 0.6)]
-    turns += [turn(5, 100, 1, 0.9), turn(6, None, 1, 0.9), turn(7, 100, None, 0.9), turn(8, 100, 100, None)]
-    assert [each.ply for each in surprises(Counts(8, chess.WHITE, tuple(turns)))] == [3, 4, 5]
-    assert [each.ply for each in surprises(Counts(8, chess.WHITE, tuple(turns[:2])))] == [1]
+    turns = (turn(1, 0.05), turn(2, 0.01), turn(3, 0.002), turn(4, 0.9), turn(5, None), turn(6, 0.02, None))
+    counts = Counts(6, chess.WHITE, turns)
+    assert [each.ply for each in surprises(counts)] == [2, 3, 6]
+    assert [(each.ply, each.side, each.words) for each in view_counts(counts, chess.STARTING_FEN).surprises] == [
+        (2, "Black", "saw a queen on d5, as in 8 of 800 possible positions."),
+        (3, "White", "saw a queen on d5, as in 2 of 800 possible positions."),
+        (6, "Black", "saw no piece on d5, as in 16 of 800 possible positions."),
+    ]
+    assert surprises(Counts(1, chess.WHITE, turns[3:5])) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import click
 
-from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
+from ..crosstable import Table, crosstable, drawn_table, halves, standings
 from ..sprt import Sprt
 from ..statistics import (
     FEW,
@@ -237,7 +237,7 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
         return "no game was played\n"
     lines: list[str] = []
     if len(labels) > 2:
-        lines.append(drawn_table(match_table(records, labels), width=output_width()))
+        lines.append(drawn_table(match_table(records, labels)))
     for two in meetings(records, labels).values():
         lines += lines_of(two) if two.games.size else []
     if sprt is not None:

@@ -134,7 +134,7 @@ export class Board {
       const cell = /** @type {HTMLElement} */ (this.#cells.get(square));
       const share = shares?.[index] ?? 0;
       cell.classList.toggle("possible", share > 0);
-      cell.style.setProperty("--shade", String(0.2 + 0.65 * Math.sqrt(share)));
+      cell.style.setProperty("--shade", String(0.1 + 0.7 * share ** 0.6));
       if (share === 0) delete cell.dataset.chance;
       else cell.dataset.chance = `${piece} ${percent(share)}`;
       if (share < 0.005 || share >= 0.995) delete cell.dataset.percent;
