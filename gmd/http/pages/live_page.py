@@ -7,7 +7,7 @@ from typing import Any
 
 import chess
 import msgspec
-from litestar import Request, Response
+from litestar import Response
 from litestar.status_codes import HTTP_200_OK
 from markupsafe import Markup
 from msgspec import structs
@@ -112,7 +112,6 @@ class LivePage:
 
 
 async def live_page(
-    request: Request[Any, Any, Any],
     visit: Visit,
     look: Look,
     *,
