@@ -134,8 +134,8 @@ class Views(Games):
         return game
 
     def _view_by(self, viewers: Viewers) -> None:
-        if viewers is None:
-            self._viewers[:] = -1
+        if viewers is None or isinstance(viewers, bool):
+            self._viewers.fill(-1 if viewers is None else viewers)
             return
         colors = array("viewers", viewers)
         if colors.dtype == np.bool_ and colors.shape == self._viewers.shape:
