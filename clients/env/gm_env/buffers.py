@@ -39,7 +39,7 @@ class Buffer:
 
     def writable(self, new: bool) -> NDArray[Any]:
         """Return the array for a kernel, a new one or the one that is kept."""
-        return np.empty(*self._written) if new else self._kept
+        return _aligned(*self._written) if new else self._kept
 
     def shown(self, written: NDArray[Any]) -> NDArray[Any]:
         """Return an array of :meth:`writable` as it is shown: the one that is kept is for reading alone."""
@@ -48,4 +48,12 @@ class Buffer:
 
     @cached_property
     def _kept(self) -> NDArray[Any]:
-        return np.empty(*self._written)
+        return _aligned(*self._written)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an empty array that begins with a cache line: jax copies others when it takes them over."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    room = np.empty(size + 63, np.uint8)
+    start = -room.__array_interface__["data"][0] % 64
+    return room[start : start + size].view(dtype).reshape(shape)
