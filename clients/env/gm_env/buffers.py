@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ class Buffer:
         :param written: the type of the elements that kernels write; if another than ``dtype``, in two axes.
         """
         self._shape, self._dtype = shape, np.dtype(dtype)
-        size = int(np.prod(shape[1:])) * self._dtype.itemsize // np.dtype(written).itemsize
+        size = prod(shape[1:]) * self._dtype.itemsize // np.dtype(written).itemsize
         self._written = (shape if written is dtype else (shape[0], size), np.dtype(written))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,7 +54,7 @@ class Buffer:
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an empty array that begins with a cache line: jax copies others when it takes them over."""
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = prod(shape) * dtype.itemsize
     room = np.empty(size + 63, np.uint8)
     start = -room.__array_interface__["data"][0] % 64
     return room[start : start + size].view(dtype).reshape(shape)
