@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --quiet --editable
 UNINSTALL := $(PIP) uninstall --quiet --quiet --yes grandmasterd grandmasterd-client
 
 # pip shows nothing of what the build says.
-BOARD = test -e gmd/http/pages/static/cm-chessboard/LICENSE || \
+BOARD = test -e gmd/http/pages/static/chessground/LICENSE || \
   echo 'The moving board of the pages could not be downloaded: they show still ones. To try again: make board'
 
 # The types of the pages' scripts, by TypeScript's compiler, which is no package of Python's.
@@ -26,10 +26,12 @@ SCRIPTS = if command -v tsc >/dev/null; then tsc --project gmd/http/pages; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test test-all lint docs dist proof bench board screenshots clean
+.PHONY: help serve env train test test-all lint docs dist proof bench board screenshots clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
+	@echo 'make env          install the environment for research: gm_env, numba, Gymnasium, PettingZoo'
+	@echo 'make train        install what gmd train and the bot recon-zero need: PyTorch, which may be gigabytes'
 	@echo 'make test         run the tests, which takes about three minutes'
 	@echo 'make test-all     run the slow tests, too'
 	@echo 'make proof        run all tests and proofs at full size, which takes a night'
@@ -47,6 +49,9 @@ help:
 
 serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
+
+env train: %: $(VENV)/.installed-%
+	@echo 'Installed into $(VENV)'
 
 test: $(VENV)/.installed-test
 	@$(BIN)/pytest $(WORKERS) -m 'not slow and not nightly' $(ARGS)
@@ -87,7 +92,7 @@ screenshots: $(VENV)/.installed-browser
 	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 clean:
-	rm -rf gmd/http/pages/static/cm-chessboard $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf gmd/http/pages/static/chessground $(VENV) .venv-all build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.made

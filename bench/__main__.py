@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import durable, env, path, postgres, recon, strength, throughput, turns, watching
+from . import durable, env, postgres, recon, strength, throughput, turns, watching
 from .hostile import measure as hostile
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
@@ -14,7 +14,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "few": lambda options: durable.measure(durable.FEW_CLIENTS, options.moves, options.rounds),
     "postgres": lambda options: postgres.measure(options.moves * 3, options.rounds),
     "turns": lambda options: turns.measure(options.rounds, options.against),
-    "path": lambda options: path.measure(),
     "watching": lambda options: watching.measure(options.rounds),
     "recon": lambda options: recon.measure(options.moves // 100, options.rounds),
     "env": lambda options: env.measure(options.rounds),

@@ -36,7 +36,7 @@ def measure(rounds: int) -> None:
     try:
         from gm_env import BatchedRbc
     except ImportError as error:
-        print(f"{error}: pip install -e '.[env]'")
+        print(f"{error}: .venv/bin/pip install -e '.[env]'")
         return
     players: dict[str, Play] = _open_spiel()
     players["gm_recon"] = _games(lambda seed: recon.random_game(seed).ply, TURNS // 10)
@@ -171,7 +171,7 @@ def _open_spiel() -> dict[str, Play]:
     """Return OpenSpiel's players; none where it is not installed."""
     from_python, tensors = recon.open_spiel(), recon.open_spiel(tensors=True)
     if from_python is None or tensors is None:
-        print("OpenSpiel is not installed: pip install -e '.[bench]'")
+        print("OpenSpiel is not installed: .venv/bin/pip install -e '.[bench]'")
         return {}
     import pyspiel
 

@@ -36,7 +36,9 @@ def measure(games: int) -> None:
     with TemporaryDirectory(prefix="gmd-bench-") as folder:
         book = Path(folder, "book.epd")
         book.write_text("".join(f"{_position(line)}\n" for line in OPENINGS))
-        subprocess.run([sys.executable, "-m", "gmd", "match", *bots, *options, "--openings", str(book)], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "gmd", "match", *bots, *options, "--openings", f"file={book}"], check=True
+        )
 
 
 def _position(line: str) -> str:

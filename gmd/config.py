@@ -40,9 +40,9 @@ class ConfigError(Exception):
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of ``gmd serve`` and of an embedded daemon; :data:`SERVED` has the one default that differs."""
 
-    host: Annotated[str, Meta(min_length=1, description="Address to listen on; 0.0.0.0 for every IPv4 address.")] = (
-        "127.0.0.1"
-    )
+    host: Annotated[
+        str, Meta(min_length=1, description="Address to listen on, for both ports; 0.0.0.0 for every IPv4 address.")
+    ] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")] = DEFAULT_PORT
     tls_cert: (
         Annotated[
@@ -200,6 +200,19 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_registrations_per_hour: Annotated[
         int, Meta(ge=0, description="Players that an address may register in an hour; with 0 only the operator may.")
     ] = 100
+    # A class registers at once from one address, which the limits of registrations allow.
+    invite: (
+        Annotated[
+            str,
+            Meta(
+                min_length=6,
+                max_length=256,
+                description="Code that players must send to register, as the link printed at the start does; by "
+                "default everybody may register. Set it by a variable or in a file: others can read a command line.",
+            ),
+        ]
+        | None
+    ) = None
     # The defaults of this and the other limits by address, and the arithmetic behind them, are in gmd/play/quotas.py: a
     # class of 50 bots has one address; on loopback only there is nobody to separate.
     max_registrations_per_day: (
@@ -318,7 +331,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ) = None
     trust_clock: TrustClock = False
     http: Annotated[bool, Meta(description="Serve HTTP, too: reconchess's API, metrics, health.")] = False
-    http_host: Annotated[str, Meta(min_length=1, description="Address to serve HTTP on.")] = "127.0.0.1"
+    http_host: (
+        Annotated[str, Meta(min_length=1, description="Address to serve HTTP on; by default that of host.")] | None
+    ) = None
     http_port: Annotated[int, Meta(ge=0, le=65535, description="TCP port to serve HTTP on; 0 takes a free one.")] = 7180
     pages: Annotated[bool, Meta(description="Serve pages for browsers over HTTP: to watch, to replay and to play.")] = (
         True
@@ -406,7 +421,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             description="Bots that play whoever invites them, separated by commas: minimax, random, recon-zero (needs "
-            "the extra train), single levels such as minimax-club, or none.",
+            "the extra train), expectation (needs Stockfish), single levels such as minimax-club; or all, for those "
+            "that have what they need; or none.",
         ),
     ] = "none"
     bot_games: (
@@ -465,8 +481,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 #: Defaults of ``gmd serve``. An embedded daemon serves no HTTP and runs no bots unless its configuration
-#: asks for that. These bots need no extra.
-SERVED = Config(http=True, bots="minimax,random")
+#: asks for that.
+SERVED = Config(http=True, bots="all")
 #: Default configuration of an embedded daemon: free ports, so that it conflicts with nothing, and no files.
 EMBEDDED = Config(port=0, http_port=0, data=":memory:")
 
@@ -477,7 +493,7 @@ ENVIRONMENT_PREFIX = "GMD_"
 OTHER_VARIABLES = frozenset({"GMD_CONFIG", "GMD_REQUIRE_ALL"})
 
 #: Settings whose values must never be printed.
-SECRETS = frozenset({"database", "metrics_token", "spectator_key"})
+SECRETS = frozenset({"database", "invite", "metrics_token", "spectator_key"})
 
 #: What msgspec says of a text that is not of a setting's type; and plain names of these types.
 _NOT_TEXT = re.compile(r"Expected `(?P<type>int|float|bool)(?: \| null)?`, got `str`")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from gm_protocol.errors import GmError
-from gmd.bots.opening import bot_port, bots_of, running_bots
+from gmd.bots.opening import bot_port, running_bots
 from gmd.config import EMBEDDED, Config, ConfigError
 from gmd.event_log.directory import DataError
 from gmd.event_log.interface import EventLog, LogFailed, Superseded
@@ -25,6 +25,7 @@ from gmd.lobby.contests import Contests, ContestStore, MemoryContests
 from gmd.lobby.lobby import Lobby
 from gmd.lobby.ranked import RankedPlay
 from gmd.lobby.ratings import BadAnchors, read_anchors
+from gmd.lobby.roster import kinds_of
 from gmd.logger import get_logger
 from gmd.net import loop_time
 from gmd.net.connection_slots import share_of
@@ -232,6 +233,7 @@ class Daemon:
     :ivar scheduler: decides whose connections are read next under load.
     :ivar roster: the bots that it runs.
     :ivar contests: the matches and tournaments that were reported to it.
+    :ivar beliefs: the possible positions of players of blind chess.
     :ivar lease: the right to serve the database; None for games in SQLite or in memory.
     """
 
@@ -254,6 +256,7 @@ class Daemon:
         self.scheduler = services.scheduler
         self.roster = services.roster
         self.contests = services.contests
+        self.beliefs = services.beliefs
         self.session_server = session_server
         self.certificate = certificate
         self.certificates = _different(certificate, None if http is None else http.certificate)
@@ -332,7 +335,7 @@ async def open_daemon(
     """
     certificate = certificate_of(config.tls_cert, config.tls_key)
     http_certificate = http_certificate_of(config, certificate)
-    private, kinds = is_private(config, sockets, http_sockets), bots_of(config)
+    private, kinds = is_private(config, sockets, http_sockets), kinds_of(config.bots)
     metrics, carried = Metrics(), CarriedError()
     given = Sockets(sockets, http_sockets, health_sockets)
     if lease is None and config.database is not None:
@@ -356,6 +359,8 @@ async def open_daemon(
                     serving(services, [*ports, *([] if bots is None else [bots.served])], local, web, config),
                     running_bots(bots, config, services, local),
                 ):
+                    await trio.lowlevel.checkpoint()  # what the start took is no pause
+                    loop_time.report_pauses()
                     daemon = Daemon(services, session_server, certificate, listeners, web, local)
                     if lease is not None:
                         lease.show(_shown(daemon))
@@ -382,7 +387,7 @@ def check_settings(config: Config) -> None:
     :raises ConfigError: the certificate or its key, an anchor, or a bot, cannot be used.
     """
     http_certificate_of(config, certificate_of(config.tls_cert, config.tls_key))
-    bots_of(config)
+    kinds_of(config.bots)
     _anchors_of(config)
 
 
@@ -488,6 +493,7 @@ def authenticator_of(config: Config, log: EventLog) -> Authenticator:
             max_waiting=config.max_waiting_passwords, max_waiting_of_one=config.max_waiting_passwords_per_address
         ),
         presence_seconds=config.presence_timeout,
+        invite=config.invite,
     )
 
 
@@ -538,12 +544,13 @@ def services_of(
         ranked,
         lobby.limits,
         metrics,
-        spectators_of(config, local=all(map(is_local, listeners))),
+        spectators_of(config, local=local and all(map(is_local, listeners))),
         MemoryLedger(memory_limits_of(config, local=local)),
         SendTimeout(config.frame_timeout, config.min_read_rate),
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
         lease=lease,
+        game_port=listeners[0].socket.getsockname()[1] if listeners else None,
     )
 
 

@@ -188,7 +188,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import gm_bots.recon_zero; dir(gm_bots.recon_zero)", {"gm_bots"}),
         ("import gm_bots.expectation; dir(gm_bots.expectation)", {"gm_bots"}),
         ("import gm_bots.minimax.uci", {"gm_bots", "chess"}),
-        ("import gm_arena.schedule, gm_arena.swiss, gm_arena.crosstable", {"gm_arena"}),
+        ("import gm_arena.schedule, gm_arena.crosstable", {"gm_arena"}),
         ("import gm_protocol", {"gm_protocol"}),
         ("import gm_protocol.codec", {"gm_protocol"} | MSGSPEC),
         ("import gmd.games.chess", {"gmd", "gm_protocol", "gm_recon", "chess"} | MSGSPEC),

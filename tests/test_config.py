@@ -52,6 +52,7 @@ OTHER: dict[str, object] = {
     "max_games_per_hour": 16,
     "max_unfinished_games": 17,
     "max_registrations_per_day": 18,
+    "invite": "spring term",
     "max_rekeys_per_hour": 19,
     "presence_timeout": 20.0,
     "keep_finished": 30.5,

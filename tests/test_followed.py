@@ -27,7 +27,6 @@ def followed(game: Game, observed: list[Observed]) -> Followed:
     """Return positions that take these observations of a game into account."""
     found = begun()
     run_through(found.resume_steps(game, observed))
-    assert found.positions is not None
     for each in observed:
         run_through(observe_steps(found.positions, each))
         found.seen.append(each)
@@ -64,7 +63,6 @@ async def test_positions_begin_again_where_a_loaded_game_lacks_what_was_seen() -
         found = followed(game, of_white(game))
         run_through(found.resume_steps(other, lacking))
         assert found.seen == []
-        assert found.positions is not None
         assert len(found.positions) == 1
 
 
@@ -90,36 +88,34 @@ async def test_observations_of_a_loaded_game_are_compared_in_short_steps() -> No
 
 
 async def test_cache_evicts_the_player_who_asked_longest_ago() -> None:
-    cache, one = FollowedCache(2), begun()
+    cache, one = FollowedCache(2, held=0.0, idle=0.0), begun()
     for game_id in (1, 2, 1, 3):
-        assert cache.keep((game_id, chess.WHITE), one) == 0.0
+        assert cache.keep((game_id, chess.WHITE), one, "a") == 0.0
     assert [cache.find((game_id, chess.WHITE)) for game_id in (1, 2, 3)] == [one, None, one]
     assert len(cache) == 2
-    cache.drop(3)
-    assert cache.find((3, chess.WHITE)) is None
 
 
 async def test_place_is_held_until_its_player_is_idle(mock_clock: MockClock) -> None:
     cache, one = FollowedCache(1, held=600.0, idle=120.0), begun()
     first, second = (1, chess.WHITE), (2, chess.WHITE)
-    cache.keep(first, one)
+    cache.keep(first, one, "a")
     mock_clock.jump(100.0)
-    cache.keep(first, one)
-    assert cache.keep(second, one) == 120.0
+    cache.keep(first, one, "a")
+    assert cache.keep(second, one, "a") == 120.0
     assert cache.find(second) is None
     mock_clock.jump(120.0)
-    assert cache.keep(second, one) == 0.0
+    assert cache.keep(second, one, "a") == 0.0
     assert cache.find(first) is None
 
 
 async def test_place_is_not_held_for_ever(mock_clock: MockClock) -> None:
     cache, one = FollowedCache(1, held=600.0, idle=120.0), begun()
     first, second = (1, chess.WHITE), (2, chess.WHITE)
-    cache.keep(first, one)
+    cache.keep(first, one, "a")
     began = trio.current_time()
-    while (wait := cache.keep(second, one)) > 0.0:
+    while (wait := cache.keep(second, one, "a")) > 0.0:
         mock_clock.jump(min(60.0, wait))
-        cache.keep(first, one)
+        cache.keep(first, one, "a")
     assert trio.current_time() - began == 600.0
     assert cache.find(first) is None
 

@@ -98,8 +98,11 @@ async def test_game_has_one_line_when_it_begins_and_one_when_it_ends(tmp_path: P
     assert began == [(1, "standard", 1, 2), (2, "standard", 3, 4), (3, "rbc", 5, "ada")]
     ended = [line for line in lines if "result" in line]
     mate = {"event": "game ended", "variant": "standard", "termination": "victory_black", "result": "0-1", "plies": 4}
+    mate["reason"] = "checkmate"
     resigned = {"variant": "rbc", "termination": "resignation_white", "result": "0-1", "plies": 0}
+    resigned["reason"] = "resignation"
     withdrawn = {"variant": "standard", "termination": "withdrawn", "result": "*", "plies": 0}
+    withdrawn["reason"] = "withdrawn"
     assert ended == [
         {**mate, "game_id": 1, "white": 1, "black": 2},
         {**mate, "game_id": 2, "white": 3, "black": 4},

@@ -7,12 +7,14 @@ from __future__ import annotations
 from math import inf
 
 import pytest
+import structlog
 import trio
 import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
+from gmd.daemon import open_daemon
 from gmd.net import loop_time
 from gmd.net.loop_time import AWAY_SECONDS, PatientScope
 from tests.set_clock import SetClock, run
@@ -175,3 +177,35 @@ async def test_loop_time_is_trio_s_time_on_a_mock_clock(autojump_clock: MockCloc
         assert trio.current_time() == 2e4
         assert not loop_time.is_catching_up()
         assert loop_time.nap_until(inf) == inf
+
+
+def test_pause_is_logged_once_the_daemon_serves_and_a_slow_start_is_none() -> None:
+    async def main(clock: SetClock) -> None:
+        sleeper = SlowStart(clock)
+        trio.lowlevel.add_instrument(sleeper)
+        async with open_daemon():
+            assert sleeper.times > 0
+            trio.lowlevel.remove_instrument(sleeper)
+            await loop_time.caught_up()
+            assert pauses() == []
+            clock.skip(5.0)
+            await loop_time.caught_up()
+            assert pauses() == [5.0]
+
+    def pauses() -> list[float]:
+        return [entry["seconds"] for entry in logged if entry["event"].startswith("the server was away")]
+
+    with structlog.testing.capture_logs() as logged:
+        run(main)
+
+
+class SlowStart(trio.abc.Instrument):
+    """An instrument that lets every turn of the loop take seconds; ``times`` counts them."""
+
+    def __init__(self, clock: SetClock) -> None:
+        self.times = 0
+        self._clock = clock
+
+    def before_io_wait(self, timeout: float) -> None:
+        self._clock.skip(5.0)
+        self.times += 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
@@ -19,18 +19,19 @@ import trio
 from gmd import __version__
 from gmd.config import SERVED
 from gmd.daemon import HttpAddressError
-from gmd.net.listening import CannotListen
+from gmd.net.listening import CannotListen, reachable
 from tests.cli.commands import gmd
 from tests.helpers import Client, running_daemon
 from tests.serving import SERVE, START_SECONDS, STOP_SECONDS, Served, environment, served
+from tests.tls import Certificates
 
 #: Some of the longest work that one request can cause; it must not delay the stop.
 LONG_PGN = "Nf3 Nf6 Ng1 Ng8 " * 500
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
 
-#: The command as the daemon prints it: by its path from here, unless the shell finds it.
-GMCAT = "gmcat" if shutil.which("gmcat") else os.path.relpath(Path(sys.executable).parent / "gmcat")
+#: The command as the daemon prints it: by its path, unless the shell finds it.
+GMCAT = "gmcat" if shutil.which("gmcat") else str(Path(sys.executable).parent / "gmcat")
 
 
 async def connect(port: int, host: str = "127.0.0.1") -> Client:
@@ -41,25 +42,35 @@ def test_daemon_prints_where_it_listens_and_what_to_try(daemon_process: Served) 
     assert daemon_process.lines == [
         f"gmd {__version__} listening on 127.0.0.1:{daemon_process.port}",
         "Games are kept in memory only: they are lost when the daemon stops.",
-        f"""Try: {GMCAT} --port {daemon_process.port} """
+        f"""Try: {GMCAT} --server 127.0.0.1:{daemon_process.port} """
         """'{"kind": "new_game", "player_white": 1, "player_black": 2}'""",
     ]
 
 
 def run_first_command(daemon: Served) -> str:
-    """Run in a shell the command that the daemon suggests; return what it prints."""
+    """Run the command that the daemon suggests, in a shell and another folder; return what it prints."""
     command = daemon.lines[-1].removeprefix("Try: ")
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=START_SECONDS)
+    done = subprocess.run(command, shell=True, cwd="/", capture_output=True, text=True, timeout=START_SECONDS)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.mark.slow
-def test_suggested_command_works_when_players_must_register(daemon_process: Served, tmp_path: Path) -> None:
+def test_suggested_command_works_from_any_folder_however_the_daemon_is_started(
+    daemon_process: Served, tmp_path: Path, certificates: Certificates
+) -> None:
     assert '"game_id":' in run_first_command(daemon_process)
-    with served("--require-registration") as daemon:
-        assert '"name":"my-bot","key":' in run_first_command(daemon)
-    with served("--require-registration", "--max-registrations-per-hour", "0", "--data", str(tmp_path)) as daemon:
+    with served("--host", "0.0.0.0") as daemon:
+        assert '"game_id":' in run_first_command(daemon)
+    with served("--host", "127.0.0.9") as daemon:
+        assert '"game_id":' in run_first_command(daemon)
+    with served(*certificates.flags, "--data", "secret", cwd=tmp_path) as daemon:
+        assert '"game_id":' in run_first_command(daemon)
+    registered = ("--require-registration", "--data", str(tmp_path / "data"))
+    for name in ("my-bot", "my-bot-1"):
+        with served(*registered) as daemon:
+            assert f'"name":"{name}","key":' in run_first_command(daemon)
+    with served(*registered, "--max-registrations-per-hour", "0") as daemon:
         assert re.fullmatch(r"[\w-]{43}\n", run_first_command(daemon))
 
 
@@ -173,13 +184,18 @@ def test_port_in_use_is_reported_in_one_line() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-async def test_daemon_prints_the_addresses_of_its_pages_and_of_http_and_stops_while_clients_stay(host: str) -> None:
-    with served("--http", "--http-port", "0", "--http-host", host) as daemon:
-        port = int(daemon.http.rpartition(":")[2])
-        assert daemon.lines[0] == f"Play and watch in a browser: http://127.0.0.1:{port}/"
-        assert daemon.lines[2] == f"HTTP on http://{host}:{port}: reconchess's API, /metrics, /healthz"
-        async with httpx.AsyncClient() as browser:
-            page = await browser.get(f"http://127.0.0.1:{port}/")
+async def test_daemon_prints_addresses_that_others_can_open_and_stops_while_clients_stay(host: str) -> None:
+    with served("--http", "--http-port", "0", "--host", host) as daemon:
+        port, shown = int(daemon.http.rpartition(":")[2]), reachable(host)
+        assert ip_address(shown).is_loopback == (host == "127.0.0.1" or reachable("0.0.0.0") == "127.0.0.1")
+        assert daemon.lines[:3] == [
+            f"Play and watch in a browser: http://{shown}:{port}/",
+            f"gmd {__version__} listening on {shown}:{daemon.port}",
+            f"HTTP on http://{shown}:{port}: reconchess's API, /metrics, /healthz",
+        ]
+        await (await trio.open_tcp_stream(shown, daemon.port)).aclose()
+        async with httpx.AsyncClient(trust_env=False) as browser:
+            page = await browser.get(f"http://{shown}:{port}/")
             assert page.headers["content-type"] == "text/html; charset=utf-8"
         streams = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(3)]
         _, half, answered = streams
@@ -189,6 +205,12 @@ async def test_daemon_prints_the_addresses_of_its_pages_and_of_http_and_stops_wh
         assert daemon.stop(signal.SIGTERM) == 0  # waits STOP_SECONDS at most
         for stream in streams:
             await stream.aclose()
+
+
+@pytest.mark.slow
+async def test_http_may_have_an_address_of_its_own() -> None:
+    with served("--http", "--http-port", "0", "--host", "127.0.0.7", "--http-host", "127.0.0.8") as daemon:
+        assert (daemon.host, daemon.http.rpartition(":")[0]) == ("127.0.0.7", "http://127.0.0.8")
 
 
 @pytest.mark.slow
@@ -248,6 +270,17 @@ async def test_daemon_listens_on_ipv6_too() -> None:
         client = await connect(daemon.port, "::1")
         assert (await client.ask("ping")) == {"error": None}
         await client.aclose()
+
+
+@pytest.mark.slow
+def test_daemon_prints_the_link_for_those_who_may_register_and_where_to_watch() -> None:
+    settings = ("--host", "0.0.0.0", "--http", "--http-port", "0", "--spectate", "live", "--spectator-key", "sesame")
+    with served(*settings, env={"GMD_INVITE": "spring term"}) as daemon:
+        assert f"Players register here: {daemon.http}/register?invite=spring%20term" in daemon.lines
+        watch = f"Live games are shown in full to everybody who shows the spectator_key, on {daemon.http}/sign-in"
+        assert watch in daemon.lines
+    ran = gmd("serve", "--invite", "spring term", "--max-registrations-per-hour", 0, "--port", 0)
+    assert (ran.status, "leave one of them out" in " ".join(ran.err.split())) == (2, True)
 
 
 @pytest.mark.slow

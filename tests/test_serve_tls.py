@@ -44,7 +44,7 @@ def said(daemon: Served) -> tuple[str, str | None]:
 
 async def test_daemon_finishes_requests_in_progress_and_waits_for_no_handshake(certificates: Certificates) -> None:
     with served(*certificates.flags) as daemon:
-        assert f" --tls --host NAME --port {daemon.port} '" in daemon.lines[-1]
+        assert f" --tls --server NAME:{daemon.port} '" in daemon.lines[-1]
         silent = socket.create_connection(("127.0.0.1", daemon.port))
         player, idle = [await connect(daemon.port, certificates) for _ in range(2)]
         await player.send(

@@ -17,7 +17,7 @@ import pytest
 import gmd.http.pages
 
 #: Where the build brings the moving board of the pages.
-BOARD = Path(gmd.http.pages.__file__).parent / "static/cm-chessboard"
+BOARD = Path(gmd.http.pages.__file__).parent / "static/chessground"
 #: The directory of games on Debian, stockfish among them; not every user has it on the PATH.
 GAMES = "/usr/games"
 

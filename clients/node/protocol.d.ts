@@ -387,6 +387,15 @@ export interface PlayerNames {
   [field: string]: unknown;
 }
 
+/** The sense that leaves the fewest positions on average. */
+export interface Hint {
+  /** Its square. */
+  square: string;
+  /** The share of the positions that it leaves. */
+  left: number;
+  [field: string]: unknown;
+}
+
 /**
  * A game in a list of games. Both times are UTC, as in 2026-11-21T04:41:00Z. changed is when the game last began, got
  * a move, or ended.
@@ -679,6 +688,8 @@ export interface RegisterFields extends Fields {
   name: string;
   /** 8 to 256 characters. */
   password?: string | null;
+  /** The server's code, if it wants one. */
+  invite?: string | null;
   /** 1 to 256 characters, for a retry. */
   token?: string | null;
 }
@@ -803,6 +814,8 @@ export interface BeliefFields extends Fields {
   samples?: number;
   /** Decides which. */
   seed?: Id;
+  /** Whether to name the sense that would tell most. */
+  hint?: boolean;
 }
 
 // Replies.
@@ -860,6 +873,8 @@ export interface BeliefReply extends Reply {
   marginals: number[][];
   /** Some of these, in FEN. */
   samples: string[];
+  /** If asked for; null: it is not to sense. */
+  hint?: Hint | null;
 }
 
 /** A page of games, and the before to send for the next page; null at the end. */

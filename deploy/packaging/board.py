@@ -1,12 +1,12 @@
-"""The board of the pages: cm-chessboard, which is brought into the package when gmd is built or installed.
+"""The board of the pages: chessground, which is brought into the package when gmd is built or installed.
 
 It is a package of npm's, and is not copied into the repository. The archive that ``npm pack`` would make is downloaded
 from npm's registry, or, where that fails, by the ``npm`` of this machine, which knows of mirrors and proxies. It is
-compared with the digest below in both cases. What needs 90 KB once does not ask for Node.js among the requirements of
+compared with the digest below in both cases. What needs 100 KB once does not ask for Node.js among the requirements of
 the build, of which the smallest wheel has 60 MB.
 
 Where it cannot be had, gmd is built without it, with a warning: its pages show boards that the server draws. ``python
-deploy/packaging/board.py`` (``make board``) tries again later. The variable ``CM_CHESSBOARD`` names an archive to take
+deploy/packaging/board.py`` (``make board``) tries again later. The variable ``CHESSGROUND`` names an archive to take
 instead, or is "none".
 """
 
@@ -27,24 +27,27 @@ from urllib.request import urlopen
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-NAME, VERSION = "cm-chessboard", "8.15.1"
+NAME, VERSION = "@lichess-org/chessground", "10.1.1"
 #: The digest of the archive, as npm writes it.
-INTEGRITY = "sha512-oaRmOYskBqkVvY8cPO5J3EhWB/UTncDU8028iM2nG0PLPv9dMZTT0W4Zm7IKvTWrHVvGpc/KbKbeFAuxb8uMFg=="
+INTEGRITY = "sha512-IBEs8+J64/zE8QB4NXxsvpjm/tHRjfQAdWwUh4xzqqN+RValgthWHemLnxsmtHFwuxvO4lHd+crp1ecgZxKVoQ=="
 REGISTRY = "https://registry.npmjs.org"
 
 #: Where its files are kept in a checkout, and the file there that says which archive they are from.
-FOLDER = PurePosixPath("gmd/http/pages/static", NAME)
+FOLDER = PurePosixPath("gmd/http/pages/static/chessground")
 MARK = "integrity.txt"
 #: The variable that names another archive.
-VARIABLE = "CM_CHESSBOARD"
-#: Seconds for each attempt, and the most bytes of an archive: the right one has 90,000.
+VARIABLE = "CHESSGROUND"
+#: Seconds for each attempt, and the most bytes of an archive: the right one has 100,000.
 PATIENCE = 20
 MAX_BYTES = 2_000_000
-#: What of the archive is kept: the licence, and what browsers load. One of its two sets of pieces may not be used
-#: commercially (CC BY-NC-SA), and so cannot come with gmd; the other (CC BY-SA) names its authors in the file.
-KEPT = frozenset([".js", ".css", ".svg"])
-KEPT_NAMES = frozenset(["LICENSE", "package.json"])
-LEFT_OUT = frozenset(["staunty.svg"])
+#: What of the archive is kept: the licence, what browsers load, and the types, which ``make lint`` checks scripts by.
+KEPT = frozenset(
+    [
+        *("LICENSE", "package.json", "dist/chessground.min.js"),
+        *("assets/chessground.base.css", "assets/chessground.cburnett.css"),
+    ]
+)
+TYPES = ".d.ts"
 
 
 class NoBoard(Exception):
@@ -109,7 +112,7 @@ def _fetched() -> bytes:
 
 
 def _downloaded() -> bytes:
-    address = f"{REGISTRY}/{NAME}/-/{NAME}-{VERSION}.tgz"
+    address = f"{REGISTRY}/{NAME}/-/{PurePosixPath(NAME).name}-{VERSION}.tgz"
     with urlopen(address, timeout=PATIENCE) as response:
         return _checked(response.read(MAX_BYTES), address)
 
@@ -142,8 +145,8 @@ def _checked(archive: bytes, source: str) -> bytes:
 def _unpack(archive: bytes, folder: Path) -> None:
     """Write what browsers need into a folder, which is there whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{NAME}-") as beside:
-        made = Path(beside, NAME)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
+        made = Path(beside, folder.name)
         with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
             for member in packed:
                 if (path := _kept(member)) is not None and (content := packed.extractfile(member)) is not None:
@@ -164,9 +167,8 @@ def _kept(member: tarfile.TarInfo) -> PurePosixPath | None:
     path = PurePosixPath(member.name)
     if not member.isreg() or path.parts[0] != "package" or ".." in path.parts:
         return None
-    if path.name in LEFT_OUT or (path.suffix not in KEPT and path.name not in KEPT_NAMES):
-        return None
-    return PurePosixPath(*path.parts[1:])
+    inside = PurePosixPath(*path.parts[1:])
+    return inside if str(inside) in KEPT or inside.name.endswith(TYPES) else None
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +14,12 @@ import trio
 
 from gmd.bots.accounts import enlist, read_token, stored_token
 from gmd.bots.supervisor import BotTimeouts, Supervisor
-from gmd.config import Config, ConfigError
+from gmd.config import Config
 from gmd.event_log.interface import LogUnreachable
 from gmd.event_log.opening import data_directory
 from gmd.handlers.in_process import InProcessClient
 from gmd.handlers.services import Services
-from gmd.lobby.roster import BotKind, kinds_of
+from gmd.lobby.roster import BotKind
 from gmd.logger import get_logger
 from gmd.net.listening import MAX_PATH
 from gmd.tcp.listener import SessionServer
@@ -35,20 +34,6 @@ logger = get_logger(__name__)
 SOCKET_NAME = "bots.sock"
 #: Seconds between two attempts to register the bots while the database cannot be reached.
 AGAIN_SECONDS = 1.0
-
-
-def bots_of(config: Config) -> list[BotKind]:
-    """Return the bots that the configuration names.
-
-    :raises ConfigError: there is no such bot, or it needs an extra that is not installed.
-    """
-    kinds = kinds_of(config.bots)
-    for kind in kinds:
-        if missing := [module for module in kind.needs if find_spec(module) is None]:
-            raise ConfigError(
-                f"bots: {kind.name} needs {', '.join(missing)}: install gmd with the extra train, or leave it out"
-            )
-    return kinds
 
 
 class BotPort:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable
 from functools import wraps
@@ -72,37 +71,45 @@ def ask(data: str, request: dict[str, Any]) -> dict[str, Any]:
     """
     path = Path(data).expanduser() / SOCKET_NAME
     try:
-        reply = _exchange(path, _without_none(request))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(PATIENCE_SECONDS)
+            with short_path(path) as address:
+                connection.connect(address)
+            reply = exchange(connection, _without_none(request))
     except (FileNotFoundError, ConnectionRefusedError):
         raise Unusable(f"no daemon runs in {path.parent}: start one with gmd serve, or {WHERE}") from None
     except PermissionError:
         raise Unusable(f"{path} belongs to another user; run this command as the user that runs the daemon") from None
     except (OSError, BadFrame) as error:
         raise Unusable(f"the daemon in {path.parent} does not answer: {error}") from None
-    return _checked(reply)
+    return checked(reply)
 
 
 def _without_none(request: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in request.items() if value is not None}
 
 
-def _checked(reply: dict[str, Any]) -> dict[str, Any]:
+def checked(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply.
+
+    :raises click.ClickException: it is an error.
+    """
     if reply["error"] is not None:
         raise click.ClickException(reply["error"])
     return reply
 
 
-def _exchange(path: Path, request: dict[str, Any]) -> dict[str, Any]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(PATIENCE_SECONDS)
-        with short_path(path) as address:
-            connection.connect(address)
-        connection.sendall(encode_frame(msgspec.json.encode(request)))
-        decoder = FrameDecoder(MAX_REPLY)
-        while (body := decoder.next_frame()) is None:
-            received = connection.recv(1 << 16)
-            if not received:
-                raise OSError(f"it closed the connection ({os.fspath(path)})")
-            decoder.feed(received)
+def exchange(connection: socket.socket, request: dict[str, Any]) -> dict[str, Any]:
+    """Send a request on a connection that is only for it, and return the reply.
+
+    :raises OSError, BadFrame: there is none.
+    """
+    connection.sendall(encode_frame(msgspec.json.encode(request)))
+    decoder = FrameDecoder(MAX_REPLY)
+    while (body := decoder.next_frame()) is None:
+        received = connection.recv(1 << 16)
+        if not received:
+            raise OSError("it closed the connection")
+        decoder.feed(received)
     reply: dict[str, Any] = msgspec.json.decode(body)
     return reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
 import click
 import trio
@@ -29,7 +31,7 @@ from gmd.event_log.opening import IN_MEMORY
 from gmd.http.web import bound_health
 from gmd.logger import get_logger
 from gmd.net.descriptors import LEAST, RESERVED, most_descriptors, raise_limit, room
-from gmd.net.listening import CannotListen, Sockets
+from gmd.net.listening import SOCKET_NAME, CannotListen, Sockets, reachable
 from gmd.net.tls import Certificate
 from gmd.standby import CannotServe, elected
 from gmd.version import VERSION
@@ -47,7 +49,6 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_SECONDS = 1.0
 
 _NEW_GAME = '{"kind": "new_game", "player_white": 1, "player_black": 2}'
-_REGISTER = '{"kind": "register", "name": "my-bot"}'
 
 
 def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,6 +110,11 @@ def _check(config: Config) -> None:
         raise click.ClickException(
             f"too few file descriptors: this process may open {limit}, and the daemon needs at least {LEAST}. "
             "Raise ulimit -n (LimitNOFILE of a service)"
+        )
+    if config.invite is not None and config.max_registrations_per_hour == 0:
+        raise click.UsageError(
+            "invite: the code lets players register, and with max_registrations_per_hour 0 only the operator does: "
+            "leave one of them out"
         )
     if config.require_registration and config.max_registrations_per_hour == 0 and config.data == IN_MEMORY:
         raise click.UsageError(
@@ -318,13 +324,15 @@ def _announce(daemon: Daemon, config: Config) -> None:
 def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
     if config.pages and daemon.http_addresses:
         yield f"Play and watch in a browser: {_page_address(daemon)}"
+        if config.invite is not None:
+            yield f"Players register here: {_page_address(daemon)}register?invite={quote(config.invite, safe='')}"
     for host, port in daemon.addresses:
-        yield f"gmd {VERSION} listening on {_text(host, port)}"
+        yield f"gmd {VERSION} listening on {_text(reachable(host), port)}"
     for host, port in daemon.http_addresses:
         scheme = "http" if _http_certificate(daemon) is None else "https"
-        yield f"HTTP on {scheme}://{_text(host, port)}: reconchess's API, /metrics, /healthz"
+        yield f"HTTP on {scheme}://{_text(reachable(host), port)}: reconchess's API, /metrics, /healthz"
     for host, port in daemon.health_addresses:
-        yield f"Health on http://{_text(host, port)}: /healthz, /metrics"
+        yield f"Health on http://{_text(reachable(host), port)}: /healthz, /metrics"
     if config.data == IN_MEMORY and config.database is None:
         yield "Games are kept in memory only: they are lost when the daemon stops."
     else:
@@ -334,7 +342,8 @@ def _announcement(daemon: Daemon, config: Config) -> Iterator[str]:
         games = "1 game" if daemon.roster.at_once == 1 else f"{daemon.roster.at_once} games"
         yield f"Bots that play whoever invites them, {games} at a time: {names}"
     if config.spectate == "live":
-        yield f"Live games are shown in full to {daemon.spectators}"
+        where = f", on {_page_address(daemon)}sign-in" if daemon.spectators.takes_key and daemon.http_addresses else ""
+        yield f"Live games are shown in full to {daemon.spectators}{where}"
     yield f"Try: {_first_command(daemon, config)}"
 
 
@@ -348,10 +357,9 @@ def _place(config: Config) -> str:
 
 
 def _page_address(daemon: Daemon) -> str:
-    """Return the address of the pages, to be opened on this machine."""
+    """Return the address of the pages, which other machines can open if they reach the daemon at all."""
     host, port = daemon.http_addresses[0]
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"{'http' if _http_certificate(daemon) is None else 'https'}://{_text(here, port)}/"
+    return f"{'http' if _http_certificate(daemon) is None else 'https'}://{_text(reachable(host), port)}/"
 
 
 def _http_certificate(daemon: Daemon) -> Certificate | None:
@@ -359,12 +367,27 @@ def _http_certificate(daemon: Daemon) -> Certificate | None:
 
 
 def _first_command(daemon: Daemon, config: Config) -> str:
-    """Return a command to try first: a game, or what must be done before the first game."""
-    if config.require_registration and config.max_registrations_per_hour == 0:
-        return f"{_command('gmd')} register my-bot --data {shlex.quote(config.data)}"
-    at = "" if daemon.port == DEFAULT_PORT else f" --port {daemon.port}"
-    tls = "" if daemon.certificate is None else " --tls --host NAME"
-    return f"{_command('gmcat')}{tls}{at} '{_REGISTER if config.require_registration else _NEW_GAME}'"
+    """Return a command to try first, which works from any folder: a game, or what must be done before the first game.
+
+    With TLS it uses the operator's socket, where there is one: only clients know by which name they reach the server.
+    """
+    request, data = _NEW_GAME, str(Path(config.data).expanduser().absolute())
+    if config.require_registration:
+        taken = daemon.authenticator.registry.named
+        names = (f"my-bot-{number}" if number else "my-bot" for number in itertools.count())
+        name = next(name for name in names if taken(name) is None)
+        if config.max_registrations_per_hour == 0 or config.invite is not None:
+            return f"{_command('gmd')} register {name} --data {shlex.quote(data)}"
+        request = f'{{"kind": "register", "name": "{name}"}}'
+    host, port = daemon.addresses[0]
+    if daemon.certificate is None:
+        here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        where = "" if (here, port) == ("127.0.0.1", DEFAULT_PORT) else f" --server {_text(here, port)}"
+    elif (Path(data) / SOCKET_NAME).exists():
+        where = f" --socket {shlex.quote(data)}"
+    else:
+        where = f" --tls --server NAME:{port}"
+    return f"{_command('gmcat')}{where} '{request}'"
 
 
 def _text(host: str, port: int) -> str:
@@ -373,6 +396,6 @@ def _text(host: str, port: int) -> str:
 
 
 def _command(name: str) -> str:
-    """Return how to call one of our commands in another shell: by its path, unless the shell finds it."""
-    beside_us = Path(sys.executable).parent / name
-    return name if shutil.which(name) or not beside_us.exists() else shlex.quote(os.path.relpath(beside_us))
+    """Return how to call one of our commands in another shell: by its full path, unless the shell finds it."""
+    beside_us = Path(sys.executable).parent.absolute() / name
+    return name if shutil.which(name) or not beside_us.exists() else shlex.quote(str(beside_us))

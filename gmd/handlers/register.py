@@ -24,6 +24,8 @@ async def register(request: Register, context: RequestContext) -> PendingReply:
         return await _answer_again(request, made, peer, context)
     if not context.session.is_operator and context.services.limits.max_registrations_per_hour == 0:
         raise Unauthorized("kind: on this server the operator registers the players")
+    if not context.session.is_operator:
+        context.services.authenticator.check_invite(request.invite, peer)
     by_day = context.services.lobby.quotas.registrations
     by_day.check(peer)
     context.services.authenticator.registrations.take(peer)

@@ -67,7 +67,7 @@ class HttpService:
         if config.metrics_token is None and not all(map(is_local, listeners)):
             logger.warning(
                 "anybody who reaches it can read /metrics",
-                host=config.http_host,
+                host=config.http_host or config.host,
                 advice="players of blind chess learn from it when others sense: give it a metrics_token",
             )
         if certificate is not None and config.trusted_proxies and not config.http_tls_cert:
@@ -132,7 +132,7 @@ def _site_of(config: Config, services: Services) -> Site | None:
     registry = services.authenticator.registry
     term = 0 if services.lease is None else services.lease.term
     key = session_key(data_directory(config.data), config.database, term)
-    site = Site(Sessions(registry, services.spectators, key))
+    site = Site(Sessions(registry, services.spectators, key), config.port)
     registry.when_changed(site.live.recheck)
     services.arbiter.feed.when_seats_change(site.live.seats_changed)
     return site

@@ -91,7 +91,7 @@ async def opened_web(
     http = health = None
     async with AsyncExitStack() as stack:
         if config.http:
-            address = config.http_host, config.http_port
+            address = config.http_host or config.host, config.http_port
             listeners = await _listening(stack, *address, sockets.http, "HTTP", HTTP_WAY_OUT)
             http = HttpService(config, listeners, vitals, local, certificate)
         if config.health_port is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from shutil import which
 from typing import get_args
 
 from msgspec import UNSET, Struct, structs
@@ -21,76 +24,122 @@ class BotKind(Struct, frozen=True, kw_only=True):
 
     :ivar make: the name for the setting ``bots`` of all bots of one make.
     :ivar spec: the bot and its options, as ``gmd connect`` takes them.
+    :ivar level: how strong it is, in a word or two for people.
     :ivar about: what distinguishes it from others of its make.
     :ivar seeded: whether each game needs a seed of its own among the options, so that games differ.
     :ivar rejoins: whether a new process can go on with a game in progress.
     :ivar needs: the modules of an extra that it needs.
+    :ivar program: the program that it needs, and the variable that names it where it is elsewhere; None for none.
     """
 
     name: str
     make: str
     spec: str
     variants: tuple[str, ...]
+    level: str
     about: str
     seeded: bool = False
     rejoins: bool = True
     needs: tuple[str, ...] = ()
+    program: tuple[str, str] | None = None
+
+    @property
+    def missing(self) -> list[str]:
+        """What it needs that is not installed: modules, and the program."""
+        missing = [module for module in self.needs if find_spec(module) is None]
+        if self.program is not None and _found(*self.program) is None:
+            missing.append(self.program[0])
+        return missing
+
+    @property
+    def line(self) -> str:
+        """What distinguishes it, without the level."""
+        return self.about.removeprefix(f"{self.level.lower()}: ")
 
 
-def _minimax(name: str, options: str, about: str, *, seeded: bool = False) -> BotKind:
+def _found(program: str, variable: str) -> str | None:
+    """Return a program: the one that the variable names, else one on the path or in Debian's folder of engines."""
+    named = os.environ.get(variable)
+    return which(named) if named else which(program) or which(program, path="/usr/games")
+
+
+def _minimax(name: str, level: str, options: str, about: str, *, seeded: bool = False) -> BotKind:
     return BotKind(
         name=name,
         make="minimax",
         spec=f"minimax:{options}",
         variants=("standard", "rbc"),
-        about=about,
+        level=level,
+        about=f"{level.lower()}: {about}",
         seeded=seeded,
     )
 
 
-#: All bots. The levels of minimax are those of ``gmd play``; the plain name has the level that is the default there.
+#: All bots, the weakest first. The levels of minimax are those of ``gmd play``; the plain name has the default one.
 KINDS = (
-    _minimax("minimax", "depth=3,margin=20", "casual: looks 3 plies ahead, and errs by up to 0.2 pawns", seeded=True),
-    _minimax(
-        "minimax-beginner", "depth=1,margin=100", "beginner: looks 1 ply ahead, and errs by up to 1 pawn", seeded=True
-    ),
-    _minimax(
-        "minimax-novice", "depth=2,margin=50", "novice: looks 2 plies ahead, and errs by up to 0.5 pawns", seeded=True
-    ),
-    _minimax("minimax-club", "movetime=1", "club: thinks 1 s a move"),
-    _minimax("minimax-expert", "movetime=5", "expert: thinks 5 s a move"),
     BotKind(
         name="random",
         make="random",
         spec="random",
         variants=EVERY_VARIANT,
+        level="Random",
         about="senses and moves at random",
     ),
+    _minimax(
+        "minimax-beginner", "Beginner", "depth=1,margin=100", "looks 1 ply ahead, and errs by up to 1 pawn", seeded=True
+    ),
+    _minimax(
+        "minimax-novice", "Novice", "depth=2,margin=50", "looks 2 plies ahead, and errs by up to 0.5 pawns", seeded=True
+    ),
+    _minimax("minimax", "Casual", "depth=3,margin=20", "looks 3 plies ahead, and errs by up to 0.2 pawns", seeded=True),
+    _minimax("minimax-club", "Club", "movetime=1", "thinks 1 s a move"),
+    _minimax("minimax-expert", "Expert", "movetime=5", "thinks 5 s a move"),
     BotKind(
         name="recon-zero",
         make="recon-zero",
         spec="recon-zero",
         variants=("rbc",),
+        level="recon-zero",
         about="tracks the possible positions, and searches them with a network",
         rejoins=False,
         needs=("numpy", "torch"),
     ),
+    BotKind(
+        name="expectation",
+        make="expectation",
+        spec="expectation",
+        variants=("rbc",),
+        level="expectation",
+        about="has Stockfish judge its moves in the possible positions",
+        rejoins=False,
+        program=("stockfish", "STOCKFISH_EXECUTABLE"),
+    ),
 )
+
+#: The setting ``bots`` for every bot that has what it needs, and for none.
+ALL, NONE = "all", "none"
 
 
 def kinds_of(setting: str) -> list[BotKind]:
-    """Return the bots that the setting ``bots`` names: makes and single bots, separated by commas, or ``none``.
+    """Return the bots that the setting ``bots`` names: makes and single bots, separated by commas, or all, or none.
 
-    :raises ConfigError: it names another bot.
+    :raises ConfigError: it names another bot, or one that lacks what it needs.
     """
     wanted = [word.strip() for word in setting.split(",") if word.strip()]
-    if wanted == ["none"]:
+    if wanted == [NONE]:
         return []
+    if wanted == [ALL]:
+        return [kind for kind in KINDS if not kind.missing]
     for word in wanted:
         if not any(word in (kind.name, kind.make) for kind in KINDS):
             known = ", ".join(dict.fromkeys(name for kind in KINDS for name in (kind.make, kind.name)))
-            raise ConfigError(f"bots: {word!r} is not a bot of gmd's; name some of {known}, or none")
-    return [kind for kind in KINDS if kind.name in wanted or kind.make in wanted]
+            raise ConfigError(f"bots: {word!r} is not a bot of gmd's; name some of {known}, or all, or none")
+    named = [kind for kind in KINDS if kind.name in wanted or kind.make in wanted]
+    for kind in named:
+        if missing := kind.missing:
+            how = f"install {missing[0]}" if kind.program else "install gmd with the extra train"
+            raise ConfigError(f"bots: {kind.name} needs {', '.join(missing)}: {how}, or leave it out")
+    return named
 
 
 #: The most seconds of each time of a clock against the daemon's bots: a bot must not wait for days for somebody who has

@@ -20,6 +20,11 @@ AT_ONCE = 16
 #: Errors of accept when the process or the machine has no room for a connection; and seconds to pause after one.
 OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 PAUSE_SECONDS = 0.1
+#: By version of the internet protocol: the family, an address that is nobody's (RFC 5737, RFC 3849), and loopback.
+_OUTSIDE = {
+    4: (socket.AF_INET, "192.0.2.1", "127.0.0.1"),
+    6: (socket.AF_INET6, "2001:db8::1", "::1"),
+}
 
 
 class CannotListen(OSError):
@@ -88,6 +93,26 @@ async def accept(
                 await trio.sleep(PAUSE_SECONDS)
     finally:
         bare.detach()  # the listener closes it
+
+
+def reachable(host: str) -> str:
+    """Return an address by which a listener can be reached: that of this machine for one that listens on all of them.
+
+    It is the one from which this machine reaches others; no packet is sent. Without a network it is loopback.
+    """
+    try:
+        if not (address := ip_address(host)).is_unspecified:
+            return host
+    except ValueError:
+        return host
+    family, other, loopback = _OUTSIDE[address.version]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((other, 9))
+            found: str = probe.getsockname()[0]
+        except OSError:
+            return loopback
+    return found
 
 
 def is_local(listener: trio.SocketListener) -> bool:

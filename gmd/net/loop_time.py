@@ -51,6 +51,7 @@ class _Watch(trio.abc.Instrument):
     """A trio instrument that detects pauses of the loop and keeps its time.
 
     :ivar users: how many daemons need it.
+    :ivar reports: whether long pauses are logged: from when the first daemon serves.
     :ivar scopes: the scopes whose deadlines pauses postpone.
     :ivar offset: trio's time minus the loop's, in seconds, for deadlines; while the loop catches up, an upper bound.
     :ivar still: the loop's time while it stands still, because the loop catches up; None otherwise.
@@ -59,6 +60,7 @@ class _Watch(trio.abc.Instrument):
 
     def __init__(self) -> None:
         self.users = 0
+        self.reports = False
         self.scopes: set[PatientScope] = set()
         self._put_off: set[PatientScope] = set()  # those of scopes that the present pause has postponed
         self.offset = 0.0
@@ -113,7 +115,7 @@ class _Watch(trio.abc.Instrument):
         """
         if time - self._alive <= meant + AWAY_SECONDS:
             return False
-        if time - self._alive >= SAID_SECONDS:
+        if self.reports and time - self._alive >= SAID_SECONDS:
             self._token.run_sync_soon(_say, time - self._alive)
         self._stand_still(time)
         return True
@@ -166,6 +168,12 @@ def watched() -> Iterator[None]:
         if not watch.users:
             _watch.set(None)
             trio.lowlevel.remove_instrument(watch)
+
+
+def report_pauses() -> None:
+    """Log long pauses from now on: a start, which serves nobody yet, is none."""
+    if (watch := _watch.get()) is not None:
+        watch.reports = True
 
 
 def _passes_by_itself(clock: trio.abc.Clock) -> bool:

@@ -1,6 +1,6 @@
 """The positions that are possible for a player of blind chess, by its observations and nothing else.
 
-They are followed from request to request, for ``belief`` and for the pages.
+They are followed from request to request, for ``belief``, which the pages ask, too.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from weakref import ReferenceType, ref
 import chess
 from chess import Color
 
+from gm_protocol.belief import Hint
 from gm_protocol.errors import TooMany
-from gm_recon.belief import marginal_steps, sample_steps
-from gm_recon.possible import PossiblePositions
+from gm_recon.belief import left_after_steps, marginal_steps, sample_steps
+from gm_recon.possible import SAMPLE, SENSE_SQUARES, PossiblePositions
 from gmd.event_log.keyed_locks import KeyedLocks
 from gmd.games.game import Game
 from gmd.games.rbc_knowledge import Observed
@@ -34,7 +35,6 @@ _COMPARED = 16
 class Followed:
     """The positions that are possible for a player.
 
-    :ivar positions: None once there were too many to follow.
     :ivar seen: the player's observations that they take into account.
     """
 
@@ -44,7 +44,7 @@ class Followed:
         """:param begin: returns the positions at the beginning of the game."""
         self._begin = begin
         self._game: ReferenceType[Game] | None = None
-        self.positions: PossiblePositions | None = begin()
+        self.positions = begin()
         self.seen: list[Observed] = []
 
     def resume_steps(self, game: Game, observed: Sequence[Observed]) -> Generator[None, None, None]:
@@ -104,7 +104,7 @@ class FollowedCache:
     megabytes at worst, and far less as a rule.
     """
 
-    def __init__(self, most: int, held: float = 0.0, idle: float = 0.0) -> None:
+    def __init__(self, most: int, held: float, idle: float) -> None:
         """:param most: how many players' positions are kept.
         :param held: seconds for which a player keeps its place at least, unless it is idle.
         :param idle: seconds without a request after which a player may lose its place.
@@ -122,7 +122,7 @@ class FollowedCache:
         place = self._places.get(key)
         return None if place is None else place.followed
 
-    def keep(self, key: Key, followed: Followed, source: str = "") -> float:
+    def keep(self, key: Key, followed: Followed, source: str) -> float:
         """Keep a player's positions, if need be in the place of the least recently used ones that may be evicted.
 
         :param source: the address that asks.
@@ -149,11 +149,6 @@ class FollowedCache:
         del self._places[max(evicted, key=lambda key: counts[self._places[key].source])]
         return 0.0
 
-    def drop(self, game_id: int) -> None:
-        """Remove the positions of a game that is over."""
-        for seat in chess.COLORS:
-            self._places.pop((game_id, seat), None)
-
     def _free_at(self, place: _Place, more: int) -> float:
         """Return when a player may lose its place if it does not ask before, in the loop's time.
 
@@ -171,7 +166,7 @@ SAMPLE_CAP = 2_000
 #: The most steps of work for a request, of some half a millisecond each. A single observation takes fewer.
 MOST_STEPS = 4_000
 #: The most players whose positions are kept between two of their requests.
-MOST_KEPT = 12
+MOST_KEPT = 18
 #: Seconds for which these keep their places: enough to catch up with a long game with the budget of one connection.
 HELD_SECONDS = 600.0
 #: Seconds without a request after which a player may lose its place: more than a used-up budget makes a client wait.
@@ -189,12 +184,14 @@ class Belief:
     :ivar exact: whether these are all that are possible. Otherwise they are drawn from those at random.
     :ivar marginals: 12 x 64 probabilities, as :func:`gm_recon.belief.marginals` returns them.
     :ivar samples: positions in FEN.
+    :ivar hint: the sense that would tell most; None unless it was asked for, and the player is to sense.
     """
 
     count: int
     exact: bool
     marginals: list[list[float]]
     samples: list[str]
+    hint: Hint | None
 
 
 @dataclass(slots=True)
@@ -220,7 +217,6 @@ class Beliefs:
         """
         yield from followed.resume_steps(game, observed)
         positions, steps = followed.positions, 0
-        assert positions is not None, "beliefs follow every player, if need be by a sample"
         while len(followed.seen) < len(observed):
             if steps >= self.most_steps:
                 return False
@@ -250,18 +246,31 @@ class Beliefs:
         return PossiblePositions(seat, start_fen, cap=self.cap, sample_cap=sample_cap, rng=random.Random(_SEED))
 
 
-def believed_steps(followed: Followed, samples: int, seed: int) -> Generator[None, None, Belief]:
+def believed_steps(followed: Followed, samples: int, seed: int, *, hint: bool) -> Generator[None, None, Belief]:
     """Return a player's belief, in steps.
 
     :param samples: how many positions to draw at most.
     :param seed: decides which are drawn.
+    :param hint: whether to look for the best sense: the player is to sense.
     """
     positions = followed.positions
-    assert positions is not None, "beliefs follow every player, if need be by a sample"
     rows = yield from marginal_steps(positions)
     boards = yield from sample_steps(positions, samples, random.Random(seed))
     fens: list[str] = []
     for board in boards:
         fens.append(board.fen(en_passant="fen"))
         yield
-    return Belief(len(positions), positions.complete, rows, fens)
+    best = (yield from hint_steps(positions)) if hint else None
+    return Belief(len(positions), positions.complete, rows, fens, best)
+
+
+def hint_steps(positions: PossiblePositions, most: int = SAMPLE) -> Generator[None, None, Hint | None]:
+    """Return the sense that would tell a player most, in steps; None if no position is left.
+
+    :param most: the most positions that are compared.
+    """
+    if positions.lost:
+        return None
+    shares = yield from left_after_steps(positions, SENSE_SQUARES, random.Random(_SEED), most)
+    left = min(shares)
+    return Hint(chess.SQUARE_NAMES[SENSE_SQUARES[shares.index(left)]], left)

@@ -28,8 +28,9 @@ class GameLines:
 
     def _over(self, game: GameNote) -> None:
         ending = game.ending
+        how = {} if ending is None else {"reason": ending.words}
         ended = {"termination": termination_of(ending), "result": result_of(ending), "plies": game.ply}
-        logger.info("game ended", **self._fields(game), **ended)
+        logger.info("game ended", **self._fields(game), **ended, **how)
 
     def _fields(self, game: GameNote) -> dict[str, Any]:
         """Return the fields of both lines. A player is its name, or its id if it has none; None for an empty seat."""

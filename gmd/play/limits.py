@@ -77,4 +77,6 @@ def is_private(config: Config, sockets: Sequence[socket.socket], http_sockets: S
     """
     if not will_be_local(config.host, sockets):
         return False
-    return not config.http or (config.trusted_proxies is None and will_be_local(config.http_host, http_sockets))
+    return not config.http or (
+        config.trusted_proxies is None and will_be_local(config.http_host or config.host, http_sockets)
+    )

@@ -47,10 +47,12 @@ class Authenticator:
         passwords: Passwords | None = None,
         digest: Digest = keys.digest,
         presence_seconds: float = MINUTE,
+        invite: str | None = None,
     ) -> None:
         """:param max_failures: failed attempts allowed from one address in a minute.
         :param max_registrations: registrations allowed from one address in an hour.
         :param presence_seconds: how long a player counts as present after a request without a session.
+        :param invite: the code that a registration needs; None for none.
         """
         self.registry = registry
         self.passwords = passwords or Passwords()
@@ -59,6 +61,7 @@ class Authenticator:
         registry.when_revoked(self._forget_revoked)
         self.registrations = RateLimiter("max_registrations_per_hour", max(1, max_registrations), HOUR)
         self.presence = Presence(registry, presence_seconds)
+        self._invite = None if invite is None else invite.encode()
         self._digest = digest
         #: Compared with where there is no digest; no key has this one.
         self._decoy = secrets.token_bytes(keys.SIZE)
@@ -66,6 +69,26 @@ class Authenticator:
     def close(self) -> None:
         """End the threads for passwords; no further request may come."""
         self.passwords.close()
+
+    @property
+    def wants_invite(self) -> bool:
+        """Whether a registration needs a code."""
+        return self._invite is not None
+
+    def check_invite(self, code: str | None, peer: str) -> None:
+        """Check the code of a registration, if one is needed. A code can be guessed: a wrong one uses up an attempt.
+
+        :raises Unauthorized: it is missing or wrong.
+        :raises TooMany: too many failed attempts have come from this address.
+        """
+        if self._invite is None:
+            return
+        if code is None:
+            raise Unauthorized("invite: missing; this server registers players who have its code: use the link with it")
+        self.failures.take(peer)
+        if not hmac.compare_digest(code.encode(), self._invite):
+            raise Unauthorized("invite: the code is wrong; use the link that the operator has given")
+        self.failures.give_back(peer)
 
     def admit(self, player: int, key: str | None, authenticated: Authenticated | None, peer: str) -> None:
         """Check that a request may act as a registered player.

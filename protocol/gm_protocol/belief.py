@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .base import GameId, Reply, Request
 from .state import Color
@@ -18,6 +18,14 @@ class GetBelief(Request, tag="belief", kw_only=True):
     seat: Color | None = None  #: The seat acted for.
     samples: Annotated[int, Meta(ge=0, le=100)] = 0  #: How many to draw.
     seed: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: Decides which.
+    hint: bool = False  #: Whether to name the sense that would tell most.
+
+
+class Hint(Struct):
+    """The sense that leaves the fewest positions on average."""
+
+    square: str  #: Its square.
+    left: float  #: The share of the positions that it leaves.
 
 
 class BeliefReply(Reply, kw_only=True):
@@ -28,4 +36,5 @@ class BeliefReply(Reply, kw_only=True):
     exact: bool  #: Whether no other is possible.
     marginals: list[list[float]]  #: 12 pieces' chances on 64 squares.
     samples: list[str]  #: Some of these, in FEN.
+    hint: Hint | UnsetType | None = UNSET  #: If asked for; null: it is not to sense.
     error: None = None

@@ -56,8 +56,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     :ivar word: the termination on the wire, without its side.
     :ivar side: the side in the termination: the one that acted or failed to act; None where it has none.
     :ivar words: the cause in results and tables.
-    :ivar page: the sentence on pages.
-    :ivar referee: the referee's sentence; empty where it says more of an eliminated bot, or no refereed game ends so.
+    :ivar told: the sentence, where it is not "White won by" or "Draw by" and the words.
     :ivar pgn: the value of PGN's Termination tag (9.8.1 of its standard).
     :ivar called_off: whether the game never began; then it has no result.
     """
@@ -65,8 +64,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     word: str
     side: Literal["winner", "loser", "claimant"] | None = None
     words: str
-    page: str
-    referee: str = ""
+    told: str = ""
     pgn: str = "normal"
     called_off: bool = False
 
@@ -77,60 +75,27 @@ class Cause(Enum):
 
     _value_: Traits
 
-    CHECKMATE = Traits(
-        word="victory", side="winner", words="checkmate", page="{winner} won by checkmate", referee="Checkmate."
-    )
+    CHECKMATE = Traits(word="victory", side="winner", words="checkmate")
     #: In variants where a king may be captured.
-    KING_CAPTURE = Traits(
-        word="victory", side="winner", words="king captured", page="{winner} won by capturing the king"
-    )
-    STALEMATE = Traits(word="stalemate", words="stalemate", page="Draw by stalemate", referee="Stalemate.")
-    INSUFFICIENT_MATERIAL = Traits(
-        word="draw_material",
-        words="insufficient material",
-        page="Draw by insufficient material",
-        referee="Draw by insufficient material.",
-    )
-    FIFTY_MOVES = Traits(
-        word="draw_fifty_moves",
-        words="fifty moves",
-        page="Draw by the fifty-move rule",
-        referee="Draw by the fifty-move rule.",
-    )
-    THREEFOLD_REPETITION = Traits(
-        word="draw_repetition",
-        words="threefold repetition",
-        page="Draw by repetition",
-        referee="Draw by threefold repetition.",
-    )
+    KING_CAPTURE = Traits(word="victory", side="winner", words="king capture")
+    STALEMATE = Traits(word="stalemate", words="stalemate")
+    INSUFFICIENT_MATERIAL = Traits(word="draw_material", words="insufficient material")
+    FIFTY_MOVES = Traits(word="draw_fifty_moves", words="fifty-move rule")
+    THREEFOLD_REPETITION = Traits(word="draw_repetition", words="threefold repetition")
     #: The game has reached its ``max_moves``, or the server's limit.
-    MOVE_LIMIT = Traits(
-        word="draw_move_limit",
-        words="move limit",
-        page="Draw by the limit of moves",
-        referee="Draw: all moves are played.",
-        pgn="adjudication",
-    )
+    MOVE_LIMIT = Traits(word="draw_move_limit", words="move limit", pgn="adjudication")
     #: The last full turn of its ``max_turns`` was played.
-    TURN_LIMIT = Traits(
-        word="draw_turn_limit", words="turn limit", page="Draw by the limit of turns", pgn="adjudication"
-    )
+    TURN_LIMIT = Traits(word="draw_turn_limit", words="turn limit", pgn="adjudication")
     #: A player claimed a draw that the rules allowed.
-    DRAW_CLAIM = Traits(word="taken_draw", side="claimant", words="draw claimed", page="Draw, claimed by {claimant}")
-    AGREEMENT = Traits(word="draw_agreed", words="draw agreed", page="Draw by agreement", referee="Draw by agreement.")
-    RESIGNATION = Traits(
-        word="resignation",
-        side="loser",
-        words="resignation",
-        page="{winner} won by resignation",
-        referee="{loser} resigns.",
-    )
-    TIMEOUT = Traits(word="timeout", side="loser", words="time", page="{winner} won on time", pgn="time forfeit")
+    DRAW_CLAIM = Traits(word="taken_draw", side="claimant", words="draw claimed", told="Draw claimed by {claimant}")
+    AGREEMENT = Traits(word="draw_agreed", words="agreement")
+    RESIGNATION = Traits(word="resignation", side="loser", words="resignation")
+    TIMEOUT = Traits(word="timeout", side="loser", words="time", told="{winner} won on time", pgn="time forfeit")
     #: A player's time is up, and the opponent has not the material to mate (FIDE 6.9).
     TIMEOUT_DRAW = Traits(
         word="draw_timeout",
         words="time against insufficient material",
-        page="Draw on time against insufficient material",
+        told="Draw on time against insufficient material",
         pgn="time forfeit",
     )
     #: An illegal move, in a game where it loses.
@@ -138,18 +103,18 @@ class Cause(Enum):
         word="forfeit",
         side="loser",
         words="illegal move",
-        page="{winner} won because of an illegal move",
+        told="{winner} won because of an illegal move",
         pgn="rules infraction",
     )
     #: The game never began: an invited player declined, the inviter withdrew, or the invitation expired.
     DECLINED = Traits(
-        word="declined", words="declined", page="The invitation was declined", pgn="abandoned", called_off=True
+        word="declined", words="declined", told="The invitation was declined", pgn="abandoned", called_off=True
     )
     WITHDRAWN = Traits(
-        word="withdrawn", words="withdrawn", page="The invitation was withdrawn", pgn="abandoned", called_off=True
+        word="withdrawn", words="withdrawn", told="The invitation was withdrawn", pgn="abandoned", called_off=True
     )
     EXPIRED = Traits(
-        word="expired", words="expired", page="The invitation has expired", pgn="abandoned", called_off=True
+        word="expired", words="expired", told="The invitation has expired", pgn="abandoned", called_off=True
     )
 
 
@@ -226,6 +191,17 @@ class Ending(Struct, frozen=True, gc=False):
     def termination(self) -> Termination:
         """The termination on the wire."""
         return TERMINATIONS[self]
+
+    @property
+    def words(self) -> str:
+        """Why the game ended, as in ``checkmate``: in whatever people read, the same."""
+        return self.cause.value.words
+
+    @property
+    def sentence(self) -> str:
+        """How the game ended: ``White won by checkmate``. It has the words."""
+        whole = "{winner} won by" if self.winner is not None else "Draw by"
+        return self.said(self.cause.value.told or f"{whole} {self.words}")
 
     def said(self, sentence: str) -> str:
         """Return a sentence of its cause's, with the names of the sides."""

@@ -15,6 +15,7 @@ class Register(Request, tag="register", kw_only=True):
     retry = "token"
     name: PlayerName  #: The name wanted.
     password: str | None = None  #: 8 to 256 characters.
+    invite: str | None = None  #: The server's code, if it wants one.
     token: str | None = None  #: 1 to 256 characters, for a retry.
 
 

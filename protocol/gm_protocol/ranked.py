@@ -8,6 +8,9 @@ from msgspec import Meta, Struct
 
 from .base import Reply, Request
 
+#: A rating's 95 % interval reaches so many standard deviations to each side of it.
+INTERVAL = 1.96
+
 
 class GetLeaderboard(Request, tag="leaderboard", kw_only=True):
     """A request for a page of the leaderboard, the strongest first: ``limit`` rows after the place ``after``."""

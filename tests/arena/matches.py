@@ -39,14 +39,6 @@ def played(path: Path, *arguments: object) -> tuple[list[dict[str, Any]], dict[s
     return games(path), summary(path)
 
 
-def configured(folder: Path, **values: object) -> tuple[str, Path]:
-    """Return the option for a file with these settings, which is written into a folder."""
-    path = folder / "match.toml"
-    texts = {name: value if isinstance(value, (int, float)) else str(value) for name, value in values.items()}
-    path.write_text("".join(f"{name} = {json.dumps(text)}\n" for name, text in texts.items()), "utf-8")
-    return "--config", path
-
-
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 

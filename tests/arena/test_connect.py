@@ -61,7 +61,7 @@ class Connected:
 
 
 #: What it says at the first Ctrl-C.
-FINISHING = "finishing the game in hand, with a clock however long it takes; Ctrl-C again leaves at once\n"
+FINISHING = "finishing the game in hand, however long it takes; Ctrl-C again leaves at once\n"
 
 
 def command(port: int, bot: str, *arguments: object) -> list[str]:
@@ -142,7 +142,7 @@ def test_bridge_plays_all_games_of_its_player_several_at_once(daemon_process: Se
 @pytest.mark.slow
 def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_process: Served, client: Client) -> None:
     first = client.new_game(ME + 1, OTHER, variant="standard", max_moves=1)["game_id"]
-    with connecting(daemon_process.port, AT_RANDOM, "--leave-after", "inf", player=ME + 1) as bot:
+    with connecting(daemon_process.port, AT_RANDOM, player=ME + 1) as bot:
         bot.line(".* plays .*")
         bot.line(rf"game {first}: white against .*")
         client.wait(first, player=OTHER)
@@ -155,49 +155,6 @@ def test_ctrl_c_finishes_the_games_in_progress_and_starts_no_new_one(daemon_proc
     assert (status, err) == (0, "")
     assert out.splitlines()[0].startswith(f"game {first}: drawn as white, 1/2-1/2 move limit, 2 plies")
     assert client.state(second)["state"]["ply_index"] == 0
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_a_game_unfinished_when_the_opponent_does_not_move(
-    daemon_process: Served, client: Client
-) -> None:
-    game_id = client.new_game(ME + 20, OTHER)["game_id"]
-    with connecting(daemon_process.port, AT_RANDOM, "--leave-after", 0.1, player=ME + 20) as bot:
-        bot.line(".* plays .*")
-        bot.line(rf"game {game_id}: white against .*")
-        client.wait(game_id, player=OTHER)
-        os.killpg(bot.process.pid, signal.SIGINT)
-        words = "the opponent has not moved for 0.1 s; left unfinished"
-        bot.line(f"game {game_id}: {words}: --game {game_id} continues it")
-        assert bot.end() == (
-            0,
-            "won 0, lost 0, drawn 0\n",
-            FINISHING,
-        )
-    assert client.state(game_id)["state"]["phase"] == "move"
-
-
-@pytest.mark.slow
-def test_long_abandoned_game_is_left_alone(daemon_process: Served, client: Client) -> None:
-    """Except a game with a clock, which ends by itself, and a game that it is invited to."""
-    me = client.register("comes-late")
-    given = {"player": me["player"], "key": me["key"]}
-    abandoned = client.new_game(me["player"], OTHER, **given)["game_id"]
-    clocked = client.new_game(me["player"], OTHER, clock={"initial": 600}, max_moves=1, **given)["game_id"]
-    invited = client.new_game(me["player"], OTHER, max_moves=1)["game_id"]
-    arguments = ("--abandoned-after", 0, "--games", 2)
-    env = {"GM_KEY": str(me["key"])}
-    with connecting(daemon_process.port, AT_RANDOM, *arguments, player="comes-late", env=env) as bot:
-        bot.line(".* plays .*")
-        since = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-        bot.line(rf"game {abandoned} has not been moved in since {since} \(--abandoned-after\): left alone")
-        assert {int(bot.line(r"game (\d+): white against .*")[1]) for _ in range(2)} == {clocked, invited}
-        for game_id in (clocked, invited):
-            client.wait(game_id, player=OTHER)
-            client.move(game_id, "a5", player=OTHER, seat="black")
-        status, out, err = bot.end()
-    assert (status, err, out.splitlines()[-1]) == (0, "", "won 0, lost 0, drawn 2")
-    assert client.state(abandoned)["state"]["ply_index"] == 0
 
 
 @pytest.mark.slow
@@ -244,14 +201,14 @@ def test_unjoined_game_is_withdrawn_on_sigterm(daemon_process: Served, client: C
 
 def test_new_games_have_the_given_options_and_alternating_colours(daemon_process: Served, client: Client) -> None:
     who = ["--player", ME + 5, "--opponent", ME + 5]
-    wanted = ["--games", 2, "--variant", "chess960", "--position", 17, "--clock", "60+1.5", "--max-moves", 1]
+    wanted = ["--games", 2, "--variant", "chess960", "--clock", "60+1.5", "--max-moves", 1]
     status, out, err = run(daemon_process.port, AT_RANDOM, *who, *wanted)
     assert (status, err) == (0, "")
     games = [int(number) for number in re.findall(r"game (\d+): white against", out)]
     assert len(games) == 2
     for game_id in games:
         options = client.join(game_id, player=ME + 5, seat="white")["options"]
-        assert (options["position"], options["max_moves"]) == (17, 1)
+        assert options["max_moves"] == 1
         assert options["clock"] == {"initial": 60.0, "increment": 1.5}
     opponent = OTHER + 5
     for given, colors in ((["--color", "white"], ["white", "white"]), ([], ["black", "white"])):
@@ -280,6 +237,23 @@ def test_registered_player_is_challenged_by_name(daemon_process: Served, client:
             assert bot.end() == (0, "won 1, lost 0, drawn 0\n", "")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("registered", [False, True], ids=["open player", "registered player"])
+def test_bot_plays_the_servers_bot_by_its_name(registered: bool) -> None:
+    with served("--bots", "random") as daemon, connect(port=daemon.port) as client:
+        who: list[object] = ["--player", ME]
+        if registered:
+            who = ["--player", "ann", "--key", client.register("ann")["key"]]
+        options = ("--variant", "rbc", "--max-moves", 2, "--color", "black")
+        done = gmd("connect", RANDOM, "--port", daemon.port, *who, "--opponent", "random", *options)
+        assert (done.status, done.err) == (0, "")
+        assert "black against random, rbc" in done.out
+        assert "drawn as black, 1/2-1/2 turn limit" in done.out
+        done = gmd("connect", RANDOM, "--server", f":{daemon.port}", *who, "--opponent", "rando")
+        assert done.status == 1
+        assert "--opponent: 'rando' is no bot of the server (random), nor a player to challenge: " in done.err
+
+
 def resign(port: int, games: int, **who: Any) -> None:
     """Resign in a player's first turn in so many games."""
     with connect(port=port, **who) as client:
@@ -301,14 +275,16 @@ def test_bot_failure_sets_the_exit_status_and_logs_its_traceback(daemon_process:
 
 WRONG = {
     ("fritz:x",): "'fritz:x' is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND",
-    ("minmax",): "or one of expectation, minimax, random, recon-zero; did you mean minimax?",
-    ("codingame:x", "--depth", "3"): "--depth applies to engines only, and codingame:x is not one",
-    ("uci:x", "--option", "Hash"): "--option: 'Hash' is not NAME=VALUE",
+    ("minmax",): "random, recon-zero, RandomBot, AttackerBot, TroutBot; did you mean minimax?",
+    ("codingame[depth=3]:x",): "codingame[...]: only UCI engines have settings in brackets",
+    ("uci[Hash]:x",): "uci[Hash]:x: 'Hash' is not NAME=VALUE",
     ("uci:x", "--game", "1", "--opponent", "2"): "--game plays an existing game, and --opponent makes a new one",
     ("uci:x", "--variant", "rbc"): "--variant applies to a new game: give --opponent as well",
     ("uci:x", "--clock", "fast", "--opponent", "2"): "'fast' is no clock: write 300, 180+2, 1/0.05",
     ("uci:x", "--ca", "x.pem"): "--ca goes with --tls",
     ("uci:x", "--key", "@/no/such/file"): "--key: /no/such/file: No such file or directory",
+    ("uci:x", "--key", "@/dev/null"): "--key: /dev/null: the file is empty; it should hold the key",
+    ("uci:x", "--port", "0"): "0 is not in the range 1<=x<=65535",
     ("uci:x", "--server", "host,host:port"): "'host:port' is not HOST:PORT, with a port from 1 to 65535",
     ("codingame:cat", "--ranked"): "--ranked: ranked games are rbc, and codingame:cat plays chess960",
     (RANDOM, "--ranked", "--opponent", "anyone"): "--ranked",
@@ -366,7 +342,13 @@ def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> Non
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, "--player", "nobody of this name", "--key", "x"): "name: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",
-        (port, AT_RANDOM, *me, "--opponent", "me"): f"player: {ME} is an open id; invitations are between",
+        (
+            port,
+            AT_RANDOM,
+            *me,
+            "--opponent",
+            "me",
+        ): "--opponent: 'me' is no bot of the server (it has none), nor a player to challenge: player: ",
     }.items():
         status, out, err = run(*arguments)
         assert status == 1
@@ -380,8 +362,7 @@ def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> Non
 def test_missing_file_or_module_of_a_bot_is_named(daemon_process: Served) -> None:
     for bot, reason in {
         "b/mine.py": "there is no file b/mine.py",
-        "reconchess.bots.randm_bot": "there is no module reconchess.bots.randm_bot; did you mean "
-        "reconchess.bots.random_bot?",
+        "reconchess.bots.randm_bot": "there is no module reconchess.bots.randm_bot",
     }.items():
         status, _, err = run(daemon_process.port, f"reconchess:{bot}", "--player", ME)
         assert (status, err) == (1, f"Error: reconchess:{bot} does not start: {reason}\n")
@@ -437,29 +418,6 @@ def test_killed_bridge_leaves_no_bot_behind(daemon_process: Served, client: Clie
                 assert alive.recv(1) == b"!"
                 bot.process.kill()
                 assert alive.recv(1) == b"", "the last who holds it has ended"
-
-
-@pytest.mark.slow
-def test_game_without_room_is_reported(daemon_process: Served, client: Client) -> None:
-    """A game with a clock is lost if it waits too long. A game that ends meanwhile is not played."""
-    player = ME + 9
-    first = client.new_game(player, OTHER)["game_id"]
-    with connecting(daemon_process.port, AT_RANDOM, "--concurrency", 1, "--games", 2, player=player) as bot:
-        assert bot.process.stderr is not None
-        bot.line(".* plays .*")
-        bot.line(rf"game {first}: white .*")
-        timed = client.new_game(player, OTHER, clock={"initial": 60, "increment": 0})["game_id"]
-        assert untimed(bot.process.stderr.readline()) == (
-            f"game {timed} waits for the game in hand to end (--concurrency), and is lost if that takes more than "
-            "300 s from its start\n"
-        )
-        client.end_game(timed, "resignation_black", player=OTHER)
-        client.end_game(first, "resignation_black", player=OTHER)
-        bot.line(rf"game {first}: won .*")
-        last = client.new_game(player, OTHER)["game_id"]
-        bot.line(rf"game {last}: white .*")
-        client.end_game(last, "resignation_black", player=OTHER)
-        assert bot.end()[2] == ""
 
 
 @pytest.mark.slow

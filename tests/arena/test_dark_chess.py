@@ -31,7 +31,7 @@ def test_match_of_random_bots_is_played_and_each_file_of_it_is_replayed(tmp_path
             board.push(move)
         for file in (record, pgn):
             recorded = read_file(file, number)
-            assert [move.uci() for move, _ in recorded.moves] == game["moves"]
+            assert [node.move.uci() for node in recorded.moves] == game["moves"]
             assert (recorded.result, recorded.ending) == (game["result"], game["ending"])
             assert recorded.bad_move == ""
 
@@ -51,7 +51,7 @@ def test_client_plays_to_the_capture_of_a_king_and_game_is_replayed(daemon_proce
         )
         assert client.history(game_id)["moves"] == CAPTURE
     shown = CliRunner().invoke(replay, [str(game_id), *where]).output
-    assert "1-0 king captured, dark chess" in shown
-    assert "3. Qxe8  [1-0 king captured]" in shown
+    assert "1-0 king capture, dark chess" in shown
+    assert "3. Qxe8  [1-0 king capture]" in shown
     seen = CliRunner().invoke(replay, [str(game_id), "--follow", *where])
-    assert (seen.exit_code, seen.output.splitlines()[-1]) == (0, "1-0 king captured")
+    assert (seen.exit_code, seen.output.splitlines()[-1]) == (0, "1-0 king capture")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 import os
@@ -18,6 +17,7 @@ from typing import Any
 import chess.pgn
 import pytest
 
+from gm_arena.match import workers
 from gm_client import connect
 from tests.arena.matches import (
     AT_RANDOM,
@@ -25,7 +25,6 @@ from tests.arena.matches import (
     SHORT,
     TWO,
     command,
-    configured,
     games,
     lines,
     nuisance,
@@ -44,7 +43,7 @@ from tests.tools import require_tool
 def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     status, said, complaints = run(
-        *TWO, *SHORT, "--games", 4, "--clock", "60+0.5", *configured(tmp_path, margin=200), "--json-out", path
+        *TWO, *SHORT, "--games", 4, "--clock", "60+0.5", "--each", "timemargin=200", "--json-out", path
     )
     assert (status, complaints) == (0, "")
     shown = said.splitlines()
@@ -64,7 +63,9 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
         r"median \d+\.\d ms, worst \d+\.\d ms, of 92 moves",
         shown[9],
     )
-    assert shown[10:] == ["not decided: one scored 50.0 % in 4 games; about 1,700 more games would show 20 Elo"]
+    assert shown[10:] == [
+        "not decided: one scored 50.0 % in 4 games; about 1,700 more games would show a difference of 20 Elo"
+    ]
     assert summary(path)["verdict"] == shown[10]
     first = games(path)[0]
     assert [row[5] is None for color in ("white", "black") for row in first["times"][color]] == [True] + [False] * 23
@@ -78,7 +79,7 @@ def test_match_prints_its_games_and_its_result(tmp_path: Path) -> None:
 def test_same_seed_gives_the_same_games_at_any_concurrency(tmp_path: Path) -> None:
     book = tmp_path / "book.pgn"
     book.write_text("".join(f"1. {move} *\n\n" for move in ("e4", "d4", "c4", "Nf3")))
-    arguments = (TWO[0], "random", *SHORT, "--games", 8, "--openings", book)
+    arguments = (TWO[0], "random", *SHORT, "--games", 8, "--openings", f"file={book}")
     runs = [
         same_whenever(played(tmp_path / f"{number}.jsonl", *arguments, "--seed", seed, "--concurrency", at_once)[0])
         for number, (seed, at_once) in enumerate([(1, 1), (1, 4), (2, 4)])
@@ -172,6 +173,28 @@ def test_registered_players_are_challenged_by_their_names(
 
 
 # Resuming, and ending early.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_game_that_lost_its_process_goes_on_at_the_server(at_once: int, tmp_path: Path, daemon_process: Served) -> None:
+    """A bot kills the process that plays its game, once: the match, which is resumed then, or one of its workers."""
+    turns = f"[ $((++n)) = 3 ] && mkdir {tmp_path / 'killed'} && kill -9 $PPID; echo random"
+    killer = f"killer=codingame:bash -c 'echo fen; read; read; read; while read; do {turns}; done'"
+    path = tmp_path / "match.jsonl"
+    server = ("--server", f"localhost:{daemon_process.port}", "--concurrency", at_once, "--json-out", path)
+    arguments = (killer, TWO[0], *SHORT, "--games", 2, *server)
+    with connect(port=daemon_process.port) as client:
+        before = {game["game_id"] for game in client.games()["games"]}
+        found = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        if at_once == 1:
+            assert found.returncode == -signal.SIGKILL
+            assert run(*arguments, "--resume")[0] == 0
+        else:
+            assert (found.returncode, found.stderr) == (0, "A process is lost. Its job is given to another.\n")
+        made = {game["game_id"]: game["status"] for game in client.games()["games"] if game["game_id"] not in before}
+    assert made == dict.fromkeys((game["game_id"] for game in games(path)), "over")
+    assert [game["plies"] for game in games(path)] == [24, 24]
 
 
 @pytest.mark.slow
@@ -285,7 +308,8 @@ def test_games_are_written_as_pgn_with_the_bots_names(tmp_path: Path) -> None:
         "standard",
         "--clock",
         "9+1",
-        *configured(tmp_path, margin=500),
+        "--each",
+        "timemargin=500",
         "--pgn-out",
         path,
     )
@@ -327,7 +351,7 @@ def test_moves_in_pgn_have_their_scores_depths_and_times_as_comments(variant: st
 
 
 @pytest.mark.slow
-def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: Path) -> None:
+def test_comments_in_pgn_are_read_by_other_programs(tmp_path: Path) -> None:
     path, record = tmp_path / "games.pgn", tmp_path / "match.jsonl"
     bots = ("deep=minimax:depth=2", "blind=random", *SHORT, "--json-out", record)
     assert run(*bots, "--pgn-out", path)[0] == 0
@@ -338,22 +362,6 @@ def test_comments_are_left_out_on_request_and_read_by_other_programs(tmp_path: P
     assert [move.uci() for move in game.mainline_moves()] == games(record)[0]["moves"]
     first = game.variations[0]
     assert (first.eval_depth(), first.emt() is None) == (2, False)
-    assert run(*bots, "--pgnout", path, "--resume", *configured(tmp_path, comments=False))[0] == 0
-    assert "{" in text
-    assert "{" not in path.read_text("utf-8")
-
-
-@pytest.mark.slow
-def test_crosstable_of_many_bots_is_whole_in_a_file(tmp_path: Path) -> None:
-    path, names = tmp_path / "table.csv", [f"bot-with-a-long-name-{number}" for number in range(40)]
-    bots = (*(f"{name}=random" for name in names), "--variant", "standard", "--tournament", "gauntlet")
-    status, out, _ = run(*bots, "--games", 1, "--max-moves", 1, *configured(tmp_path, table_out=path), "--quiet")
-    assert status == 0
-    heads, *rows = list(csv.reader(path.read_text("utf-8").splitlines()))
-    assert heads[:4] == ["#", "Player", "Points", "Games"]
-    assert heads[4:44] == [str(number) for number in range(1, 41)]
-    assert sorted(row[1] for row in rows) == sorted(names)
-    assert all(name in out for name in names), "a pipe gets the whole table, too"
 
 
 @pytest.mark.slow
@@ -373,22 +381,6 @@ def test_every_move_is_written_with_its_times_and_scores(tmp_path: Path) -> None
         assert re.fullmatch(r"[+-]\d+", row[5])
         assert float(row[6]) == int(row[5]) / 100
     assert all(row[5:7] == ["", ""] for row in rows[1::2])
-
-
-@pytest.mark.slow
-def test_scores_are_plotted_and_matplotlib_says_nothing(tmp_path: Path) -> None:
-    """On a machine without matplotlib's cache it says that it builds one, or that it cannot keep it, as here."""
-    path, folder = tmp_path / "scores.svg", "/proc/matplotlib"
-    bots = (f"fish=uci[depth=1]:{require_tool('stockfish')}", "random")
-    done = subprocess.run(
-        command(*bots, *SHORT, *configured(tmp_path, plot=path)),
-        env={**environment(), "MPLCONFIGDIR": folder}, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert path.read_text().count("<path") > 10
-    status, _, complaints = run(*bots, *SHORT, *configured(tmp_path, plot=tmp_path / "scores.xyz"))
-    assert status == 1
-    assert "scores.xyz" in complaints
 
 
 @pytest.mark.parametrize("option", ["--json-out", "--pgn-out", "--csv-out"])
@@ -422,8 +414,6 @@ WRONG = {
     ("gm:ann", "gm:joe", "--server", ":1", "--clock", "9"): "one of gm:ann and gm:joe must invite the other: give its",
     (*TWO, "--resume"): "--resume needs --json-out, the record to continue",
     (*TWO, "--each", "timemargin=5"): "margin needs a clock: give --clock as well",
-    (*TWO, "--margin", "5"): "--margin: margin is set in a file alone: write it there, and give --config FILE",
-    (*TWO, "--no-repeat"): "--no-repeat: repeat is set in a file alone: write it there, and give --config FILE",
     (*TWO, "--each", "tc=9", "--clock", "9"): "--each tc= sets what clock has set already: give only one of them",
     (*TWO, "--each", "tc=40/60"): "--each: tc: '40/60' is a time for 40 moves, which cannot be played: write",
     (*TWO, "--each"): "--each needs a word NAME=VALUE; write --each tc=10+0.1 option.Hash=64",
@@ -431,7 +421,8 @@ WRONG = {
     (*TWO, "--each=restart=on"): "timemargin=, proto= and option.NAME=, as in --each tc=10+0.1 option.Hash=64",
     (*TWO, "--each", "proto=xboard"): "--each: proto: 'xboard' is not uci, the only protocol of engines here",
     (*TWO, "--each", "st=0"): "--each: st: '0' is not a number of seconds above 0",
-    (*TWO, "--config", "/no/such.toml"): "/no/such.toml: No such file or directory",
+    (*TWO, "--openings", "book.pgn"): "--openings needs file; write --openings file=book.pgn plies=16",
+    (*TWO, "--openings", "file=x", "order=any"): "--openings: order: 'any' is neither random nor sequential",
     (): "BOTS: a match needs at least two bots",
     (CHESS, "random", "--variant", "rbc"): "chess plays chess960, crazyhouse, standard, and not rbc",
     (*TWO, "--sprt", "elo0=0"): "--sprt needs elo0 and elo1; write --sprt elo0=0 elo1=10",
@@ -458,71 +449,12 @@ WRONG = {
         "elo1=5",
         "alhpa=0.1",
     ): "--sprt needs exactly two bots, and not one=random, two=random, alhpa=0.1",
-    (*TWO, "--openings", "/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
+    (*TWO, "--openings", "file=/no/such.pgn"): "openings: /no/such.pgn: No such file or directory",
     (*TWO, "--clock", "0+1"): "or none, with times above 0",
     (*TWO, "--clock", "nan"): "'nan' is no clock: write 300, 180+2, 1/0.05",
     (*TWO, "--player", "x"): "--player goes with --server",
+    (*TWO, "--tls"): "--tls goes with --server",
 }
-
-#: Files of settings, and what is wrong with them.
-WRONG_FILES = {
-    "plies = 4": "plies (--config) goes with --openings",
-    'data = "x"\nserver = ":1"': "data (--config) configures the daemon inside this command, which --server replaces",
-    'server = ":1"\ntls = true\nca = "/no/such.pem"': "ca: /no/such.pem: No such file or directory",
-    'variant = "standard"\nhistories = "x"': "histories (--config) needs --variant rbc; for standard use --pgn-out",
-    "margin = -5": "Invalid value for margin (--config): -5 is not in the range x>=0",
-    'lag = "soon"': "Invalid value for lag (--config): 'soon' is not a valid integer range",
-    "gmaes = 4": "match.toml: 'gmaes' is no setting; did you mean games?",
-    "zzzzzz = 4": "match.toml: 'zzzzzz' is no setting; there are bots, ca, clock, comments, concurrency, csv-out,",
-    "sprt = 5": "match.toml: sprt: 5 is neither a table nor a list of texts",
-    "games = [5]": "match.toml: games: [5] is not one value",
-    "games = ": "match.toml: Invalid value (at end of document)",
-    "[sprt]\nelo0 = 5\nelo1 = 5": "--sprt: elo0=5 is not below elo1=5",
-}
-
-
-@pytest.mark.parametrize("text", WRONG_FILES)
-def test_wrong_file_of_settings_is_reported(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "match.toml"
-    path.write_text(text)
-    status, said, complaints = run(*TWO, "--config", path)
-    assert (status, said) == (2, "")
-    assert WRONG_FILES[text] in " ".join(complaints.split())
-
-
-CONFIG = """
-bots = ["one=random", "two=random"]
-games = 2
-rounds = 2
-variant = "standard"
-clock = 60
-max_moves = 40
-in-order = true
-repeat = false
-table-out = "table.csv"
-comments = false
-[resign]
-movecount = 3
-score = 600
-twosided = true
-[each]
-timemargin = 250
-"""
-
-
-def test_file_sets_all_that_the_command_line_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("match.toml").write_text(CONFIG)
-    status, _, complaints = run("--config", "match.toml", "--max-moves", 5, "--json-out", "match.jsonl")
-    assert status == 0, complaints
-    records = games(tmp_path / "match.jsonl")
-    assert [(record["plies"], record["pair"]) for record in records] == [(10, None)] * 4
-    assert {record["clock"]["margin"] for record in records} == {0.25}
-    assert Path("table.csv").read_text("utf-8").startswith("#,Player,Points,Games,1,2")
-    said = lines(tmp_path / "match.jsonl")[0]["arguments"]
-    assert (said["games"], said["clock"], said["margin"], said["in_order"]) == (4, {"initial": 60.0}, 250, True)
-    assert said["resign"] == ["movecount=3", "score=600", "twosided=true"]
-    assert not {"each", "rounds", "config", "comments"} & said.keys(), "a record of an older version continues"
 
 
 def test_words_of_fastchess_mean_what_they_mean_there(tmp_path: Path) -> None:
@@ -538,7 +470,6 @@ def test_command_line_has_at_most_25_options() -> None:
     _, said, _ = run("--help")
     assert len(re.findall(r"^  --(?!help)\w", said, re.MULTILINE)) <= 25
     assert re.findall(r"^(\w.*):$", said, re.MULTILINE)[:4] == ["Games", "Rules", "Output", "Another server"]
-    assert "  plies       plies to take of each game of a PGN" in said
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
@@ -548,7 +479,8 @@ def test_wrong_arguments_are_reported(arguments: tuple[str, ...]) -> None:
     assert WRONG[arguments] in " ".join(complaints.split())
 
 
-def test_unreachable_server_is_reported(tmp_path: Path) -> None:
-    status, _, complaints = run(*TWO, "--server", "localhost:1", *configured(tmp_path, patience=0.1))
+def test_unreachable_server_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "PATIENCE_SECONDS", 0.1)
+    status, _, complaints = run(*TWO, "--server", "localhost:1")
     assert status == 1
     assert complaints.startswith("Error: cannot connect to localhost:1: ")

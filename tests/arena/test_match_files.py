@@ -10,26 +10,25 @@ import pytest
 from reconchess import GameHistory
 
 from gm_arena.replay.recorded import BadRecord, read_file
-from tests.arena.matches import TWO, configured, games, run
+from tests.arena.matches import TWO, games, run
 
 BLIND = ("new=random:seed=1", "old bot/2=random:seed=2", "--variant", "rbc", "--max-moves", 4, "--games", 2)
 
 
 @pytest.fixture(scope="module")
 def blind(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the record of a match of blind chess, and its histories."""
+    """Return a folder with the record of a match of blind chess."""
     folder = tmp_path_factory.mktemp("blind")
-    histories = configured(folder, histories=folder / "histories")
-    status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl", *histories)
+    status, _, complaints = run(*BLIND, "--json-out", folder / "match.jsonl")
     assert (status, complaints) == (0, "")
     return folder
 
 
-def test_history_of_each_game_is_written_and_read_by_reconchess(blind: Path) -> None:
-    written = sorted(path.name for path in (blind / "histories").iterdir())
-    assert written == ["1-new-old_bot_2.json", "2-old_bot_2-new.json"]
-    for record, name in zip(games(blind / "match.jsonl"), written, strict=True):
-        history = GameHistory.from_file(blind / "histories" / name)
+def test_history_in_the_record_is_read_by_reconchess(blind: Path, tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    for record in games(blind / "match.jsonl"):
+        path.write_text(json.dumps(record["history"]))
+        history = GameHistory.from_file(path)
         assert (history.get_white_player_name(), history.get_black_player_name()) == (record["white"], record["black"])
         taken = [move.uci() if move else "0000" for turn in history.turns() for move in [history.taken_move(turn)]]
         assert taken == record["moves"]
@@ -49,7 +48,7 @@ def test_replay_reads_a_game_of_chess_from_a_match(tmp_path: Path) -> None:
     openings = tmp_path / "openings.epd"
     openings.write_text("4k3/8/8/8/8/8/4P3/4K3 w - -\n")
     status, _, complaints = run(
-        *TWO, "--variant", "standard", "--max-moves", 3, "--openings", openings, "--json-out", path
+        *TWO, "--variant", "standard", "--max-moves", 3, "--openings", f"file={openings}", "--json-out", path
     )
     assert (status, complaints) == (0, "")
     record = games(path)[1]
@@ -57,7 +56,7 @@ def test_replay_reads_a_game_of_chess_from_a_match(tmp_path: Path) -> None:
     assert (recorded.white, recorded.black, recorded.result) == ("two", "one", record["result"])
     assert recorded.ending == record["ending"] == "move limit"
     assert recorded.start == chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
-    assert [move.uci() for move, _ in recorded.moves] == record["moves"]
+    assert [node.move.uci() for node in recorded.moves] == record["moves"]
 
 
 def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -> None:
@@ -68,11 +67,11 @@ def test_replay_needs_the_number_of_a_matchs_game(blind: Path, tmp_path: Path) -
         read_file(path, 3)
     begun = tmp_path / "begun.jsonl"
     begun.write_text(path.read_text().splitlines(keepends=True)[0])
-    with pytest.raises(BadRecord, match=r"begun.jsonl holds no game"):
+    with pytest.raises(BadRecord, match=r"begun.jsonl is not a game: "):
         read_file(begun)
 
 
-@pytest.mark.parametrize("missing", ["pgn", "moves", "white"])
+@pytest.mark.parametrize("missing", ["pgn", "ending", "white"])
 def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_path: Path) -> None:
     header, first, *_ = (blind / "match.jsonl").read_text().splitlines()
     record = json.loads(first)
@@ -81,18 +80,3 @@ def test_replay_names_the_bad_line_of_a_match(missing: str, blind: Path, tmp_pat
     path.write_text(f"{header}\n{json.dumps(record)}\n")
     with pytest.raises(BadRecord, match="is not a game: "):
         read_file(path)
-
-
-def test_resumed_match_writes_missing_histories_again(blind: Path) -> None:
-    name = blind / "histories" / "1-new-old_bot_2.json"
-    before = name.read_bytes()
-    name.unlink()
-    arguments = (
-        *BLIND,
-        "--json-out",
-        blind / "match.jsonl",
-        *configured(blind, histories=blind / "histories"),
-        "--resume",
-    )
-    assert run(*arguments)[0] == 0
-    assert name.read_bytes() == before

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.matches import SHORT, TWO, configured, games, nuisance, played, run
+from gm_arena.match import game as game_module
+from tests.arena.matches import SHORT, TWO, games, nuisance, played, run
 
 #: The ending, PGN's word for it, and the reason.
 TROUBLES = {
@@ -32,7 +33,7 @@ def terminations(pgn: Path) -> list[str]:
 )
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
-    limits = (*configured(tmp_path, max_memory=256), "--clock", "30", "--variant", "standard", "--max-moves", 20)
+    limits = ("--clock", "30", "--variant", "standard", "--max-moves", 20)
     status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path, "--pgn-out", pgn)
     ending, termination, reason = TROUBLES[trouble]
     assert status == 0
@@ -44,12 +45,15 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("trouble", "limit"), [("hang", "clock"), ("complain", "stall")])
-def test_bot_that_does_not_answer_stalls(trouble: str, limit: str, tmp_path: Path) -> None:
-    """The limit is its clock, where there is one, or else the time given."""
+@pytest.mark.parametrize(("trouble", "clock"), [("hang", "1.5"), ("complain", "none")])
+def test_bot_that_does_not_answer_stalls(
+    trouble: str, clock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit is its clock, where there is one."""
+    monkeypatch.setattr(game_module, "STALL_SECONDS", 1.5)
     path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
     arguments = (nuisance(trouble), "random", "--variant", "standard", "--games", 1, "--pgn-out", pgn)
-    records, totals = played(path, *arguments, *configured(tmp_path, **{limit: 1.5}))
+    records, totals = played(path, *arguments, "--clock", clock)
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "stall")]
     assert terminations(pgn) == ["time forfeit"]
     assert totals["faults"] == {trouble: {"stall": 1}}
@@ -103,6 +107,30 @@ def test_white_loses_when_both_bots_fail_as_a_game_begins(tmp_path: Path) -> Non
     records, totals = played(tmp_path / "match.jsonl", *arguments)
     assert [(game["result"], game["ending"]) for game in records] == [("0-1", "crash")] * 6
     assert totals["faults"] == {"one": {"crash": 3}, "two": {"crash": 3}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sense", "move", "ending"),
+    [
+        ("raise ValueError('square: 64 is not a square')", "", "crash"),
+        ("return 64", "", "illegal move"),
+        ("return None", "return chess.Move.from_uci('e1e8')", "illegal move"),
+    ],
+)
+def test_player_in_a_file_crashes_by_what_it_raises_and_not_by_what_it_chooses(
+    sense: str, move: str, ending: str, tmp_path: Path
+) -> None:
+    """Its own exception may have the words of a refusal."""
+    bot = tmp_path / "wrong_player.py"
+    bot.write_text(
+        "import chess, gm_recon\n"
+        "class Wrong(gm_recon.Player):\n"
+        f"    def choose_sense(self, *_):\n        {sense}\n"
+        f"    def choose_move(self, *_):\n        {move or 'return None'}\n"
+    )
+    records, _ = played(tmp_path / "match.jsonl", f"reconchess:{bot}", "random", "--variant", "rbc", "--games", 1)
+    assert [(game["result"], game["ending"]) for game in records] == [("0-1", ending)]
 
 
 @pytest.mark.parametrize("bot", ["codingame:/no/such/bot", "uci:/no/such/bot", "uci:true"])

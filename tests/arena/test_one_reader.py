@@ -38,7 +38,7 @@ def replayed(file: Path) -> list[str] | str:
         recorded = read_file(file)
     except BadRecord as error:
         return str(error)
-    return [move.uci() for move, _ in recorded.moves]
+    return [node.move.uci() for node in recorded.moves]
 
 
 DOORS: list[Callable[[Path], list[str] | str]] = [imported, opening, replayed]
@@ -101,7 +101,7 @@ def test_refused_file_ends_a_command_with_status_2(text: str, tmp_path: Path) ->
     file = tmp_path / "a.pgn"
     file.write_text(text, "latin-1")
     replayed, imported = gmd("replay", file), gmd("import", "--data", tmp_path, "--white", 1, "--black", 2, file)
-    status, _, complaints = run(*TWO, "--openings", file)
+    status, _, complaints = run(*TWO, "--openings", f"file={file}")
     assert (replayed.status, imported.status, status) == (2, 2, 2)
     assert all(str(file) in said for said in (replayed.err, imported.err, complaints))
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import chess
-import trio
+import pytest
+import trio.testing
 from chess import Move, Square
 
-from gm_arena.bot import Bot
+from gm_arena.bot import Bot, BotUnusable
 from gm_arena.bridge import Bridge
 from gm_arena.player_bot import PlayerBot, PlayerBots
 from gm_arena.reconchess_bot import ReconchessBots
-from gm_arena.specs import bots_of
+from gm_arena.specs import bots_of, players_of
 from gm_client.trio_client import connect
 from gm_recon import History, Player, WinReason
+from tests.arena.matches import run
 from tests.arena.playing import Witness, bridged, new_games
 from tests.serving import Served
 
@@ -99,6 +102,27 @@ async def test_move_that_may_not_be_requested_loses_as_an_illegal_one(daemon_pro
     assert bots.made[0].notes[-1] == "closed"
 
 
+async def test_players_that_hang_do_not_stop_others() -> None:
+    """There are more of them than trio has threads by default."""
+    released = threading.Event()
+
+    def hang(rng: random.Random) -> Noting:
+        released.wait(60)
+        return Noting(rng)
+
+    hanging, quick = PlayerBots("hanging", hang), PlayerBots("quick", Noting)
+    try:
+        async with trio.open_nursery() as nursery:
+            for _ in range(50):
+                nursery.start_soon(hanging.start, nursery)
+            await trio.testing.wait_all_tasks_blocked()
+            with trio.fail_after(20):
+                await quick.start(nursery)
+            released.set()
+    finally:
+        released.set()
+
+
 async def test_seed_of_a_game_makes_its_player_s_choices(daemon_process: Served) -> None:
     """Whatever its number among the games of the bot: a match's games begin in any order."""
 
@@ -119,7 +143,7 @@ async def test_seed_of_a_game_makes_its_player_s_choices(daemon_process: Served)
 
 
 async def test_minimax_takes_over_a_game_of_blind_chess(daemon_process: Served) -> None:
-    bots = bots_of("minimax:depth=1", options={}, seconds=None, depth=None, nodes=None)
+    bots = bots_of("minimax:depth=1")
     async with await connect(port=daemon_process.port, player=ME) as client:
         game_id = (await client.new_game(ME, ME, variant="rbc", max_turns=5))["game_id"]
         for move in ("e2e4", "d7d5", "e4d5"):
@@ -146,3 +170,47 @@ async def test_player_in_a_file_needs_no_base_class_of_reconchess(daemon_process
     witness = await bridged(daemon_process.port, ME, bots, new_games(ME, max_turns=2))
     assert bots.name == "Passing"
     assert [played.failed for played in witness.played] == [False, False]
+
+
+TWO = """
+import gm_recon
+class Left(gm_recon.Player):
+    def choose_sense(self, *_):
+        return None
+    def choose_move(self, *_):
+        return None
+class Right(Left):
+    pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", ["Left", "Right"])
+def test_class_of_a_file_with_two_players_is_named_after_a_colon(wanted: str, tmp_path: Path) -> None:
+    (tmp_path / "two_players.py").write_text(TWO)
+    bot = f"reconchess:{tmp_path / 'two_players.py'}:{wanted}"
+    assert type(players_of(bot)()).__name__ == wanted
+    status, out, _ = run(f"a={bot}", "b=reconchess:reconchess.bots.random_bot", "--games", "2", "--max-moves", "2")
+    assert status == 0
+    assert "a" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("suffix", "complaint"),
+    [
+        (":Middle", "two_players.py has no player Middle; its players: Left, Right"),
+        ("", "two_players.py has several players: Left, Right; name one, as in {}:Left"),
+    ],
+)
+def test_file_without_the_one_player_is_refused_with_those_that_it_has(
+    suffix: str, complaint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "two_players.py").write_text(TWO)
+    source = str(tmp_path / "two_players.py")
+    with pytest.raises(BotUnusable) as unusable:
+        players_of(f"reconchess:{source}{suffix}")()
+    assert complaint.format(source) in str(unusable.value)
+    status, _, said = run(f"a=reconchess:{source}{suffix}", "b=reconchess:reconchess.bots.random_bot", "--games", "2")
+    assert status == 2
+    assert complaint.format(source) in said

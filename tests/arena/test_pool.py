@@ -48,6 +48,13 @@ def dies() -> None:
     os._exit(1)
 
 
+def waits_at(gate: Path, begun: Path) -> int:
+    """Return a number as soon as a byte can be read from the gate; each beginning adds a line to a file."""
+    with begun.open("a") as file:
+        file.write("begun\n")
+    return len(gate.open("rb", buffering=0).read(1))
+
+
 @pytest.mark.slow
 def test_results_come_in_the_order_of_the_jobs_from_several_processes() -> None:
     with open_pool(2) as pool:
@@ -73,7 +80,27 @@ def test_jobs_of_a_killed_process_are_given_to_others(tmp_path: Path) -> None:
     with open_pool(2, notice=notices.append) as pool:
         jobs = [partial(squared_unless_killed, number, tmp_path / str(number % 2)) for number in range(12)]
         assert list(results(pool, jobs)) == [number * number for number in range(12)]
-    assert set(notices) == {"A process is lost. Its jobs are given to others."}
+    assert notices == ["A process is lost. Its job is given to another."] * 2
+
+
+@pytest.mark.slow
+def test_job_goes_on_though_the_processes_of_others_die(tmp_path: Path) -> None:
+    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    os.mkfifo(gate)
+    with open(os.open(gate, os.O_RDWR), "wb", buffering=0) as opened, open_pool(2) as pool:
+        job = pool.submit(partial(waits_at, gate, begun))
+        with pytest.raises(NoWorkers):
+            pool.submit(dies).result(PATIENCE)
+        opened.write(b".")
+        assert job.result(PATIENCE) == 1
+    assert begun.read_text() == "begun\n"
+
+
+@pytest.mark.slow
+def test_process_that_is_killed_between_jobs_is_replaced() -> None:
+    with open_pool(1) as pool:
+        os.kill(pool.submit(its_process).result(PATIENCE), signal.SIGKILL)
+        assert pool.submit(partial(squared, 3)).result(PATIENCE) == 9
 
 
 @pytest.mark.slow

@@ -1,368 +1,302 @@
-"""The rules of CodinGame's chess match, sentence by sentence of its statement. The docstrings quote the sentences."""
+"""``gmd match --referee codingame``: the rules of CodinGame's chess match; docstrings quote its statement."""
 
 from __future__ import annotations
 
 import io
-import json
+import os
 import random
+import re
+import shlex
+import signal
+import subprocess
 from collections import Counter
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import chess
 import chess.pgn
 import pytest
 
-from gm_arena.codingame import fen as codingame_fen
-from gm_arena.referee.match import CLASSICAL, JavaRandom, start_position
-from tests.arena.refereeing import Scripted, at_random, match, moves, terminations
+from gm_arena.match.referee import CLASSICAL, JavaRandom, start_position
+from gm_client.blocking import connect
+from tests.arena.matches import PATIENCE, command, games
+from tests.cli.commands import Ran, gmd
+from tests.ended import ended
+from tests.serving import Served, environment
 
+#: In addition to 50 ms, so that no bot loses because the machine is busy.
+PATIENT = ("--each", "timemargin=20000")
 FOOLS_WHITE, FOOLS_BLACK = ["f2f3", "g2g4"], ["e7e5", "d8h4"]
+AT_RANDOM = "bash -c 'echo; yes random'"
+
+
+def referee(*arguments: object) -> Ran:
+    return gmd("match", "--referee", "codingame", *arguments)
+
+
+class Played(NamedTuple):
+    """A match that was played.
+
+    :ivar inputs: those of both bots in each of their turns.
+    """
+
+    ran: Ran
+    games: list[dict[str, Any]]
+    pgn: str
+    constants: list[str]
+    inputs: tuple[list[list[str]], list[list[str]]]
+
+
+def match(folder: Path, first: list[str], second: list[str], *arguments: object, start: str = "") -> Played:
+    """Play a match of two bots that write these lines, the first of which is their configuration, and then resign.
+
+    :param start: the start position; otherwise it is the classical one.
+    """
+    files = [folder / name for name in ("first", "second", "match.jsonl", "match.pgn", "start.fen")]
+    for path in files:
+        path.unlink(missing_ok=True)
+    text = 'exec 3<&0; cat <&3 >"$0" & printf "%s\\n" "$@"; exec yes resign'
+    bots = [shlex.join(["bash", "-c", text, str(files[n]), *each]) for n, each in enumerate((first, second))]
+    options: list[object] = ["--seed", 0, "--json-out", files[2], "--pgn-out", files[3], *PATIENT, *arguments]
+    if start:
+        files[4].write_text(f"{start}\n")
+        options += ["--openings", f"file={files[4]}"]
+    ran = referee(*bots, *options)
+    assert ran.status in (0, 1), ran.err
+    one, other = (path.read_text().splitlines() for path in files[:2])
+    inputs = _turns(one[3:], first[0].split()), _turns(other[3:], second[0].split())
+    return Played(ran, games(files[2]), files[3].read_text(), one[1:3], inputs)
+
+
+def _turns(lines: list[str], names: list[str]) -> list[list[str]]:
+    """Return the inputs of each turn; the list of moves is one, without their number."""
+    left, turns = iter(lines), []
+    while names and (begun := next(left, None)) is not None:
+        turn: list[str] = []
+        for name in names:
+            value = begun if not turn else next(left)
+            turn.append(" ".join(next(left) for _ in range(int(value))) if name == "moves" else value)
+        turns.append(turn)
+    return turns
+
 
 # Rules.
 
 
-async def test_two_games_are_played_with_colours_swapped_from_the_same_position() -> None:
-    """Play 2 games against your opponent, once as each color using the same starting position."""
-    record = await match(Scripted(""), Scripted(""), start=342)
-    assert [(game.white, game.black) for game in record.games] == [(1, 2), (2, 1)]
-    assert {game.start_fen for game in record.games} == {"nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w GBgb - 0 1"}
-
-
-async def test_win_is_a_point_and_draw_is_half_a_point() -> None:
-    """A win gives 1 point and a draw gives ½ point."""
-    first = Scripted("", *FOOLS_WHITE, "e7e5 second game", "draw")
-    second = Scripted("", *FOOLS_BLACK, "e2e4", "g1f3=")
-    record = await match(first, second)
-    assert [game.result for game in record.games] == ["0-1", "1/2-1/2"]
-    assert record.score == [1, 3]
-    assert record.winner == 2
-
-
-async def test_stalemate_is_a_draw() -> None:
-    """A player is unable to make a legal move while their king is not being under check, a Stalemate occurs."""
-    record = await match(Scripted("", "b6c7"), Scripted(""), start="k7/8/KQ6/8/8/8/8/8 w - - 0 1")
-    assert (record.games[0].termination, record.games[0].result) == ("stalemate", "1/2-1/2")
-    assert record.games[0].turns[-1].status == "Stalemate."
-
-
-async def test_third_occurrence_of_a_position_is_a_draw() -> None:
-    """The same position occurring for the third time, also known as a Threefold Repetition."""
-    record = await match(Scripted("", *["g1f3", "f3g1"] * 4), Scripted("", *["g8f6", "f6g8"] * 4))
-    game = record.games[0]
-    assert (game.termination, game.result, len(game.turns)) == ("draw_repetition", "1/2-1/2", 8)
-    assert game.status == "Draw by threefold repetition."
-
-
-@pytest.mark.parametrize(
-    ("fen", "move", "drawn"),
-    [
-        ("8/8/4k3/8/8/3pK3/8/8 w - - 0 1", "e3d3", True),  # king vs king
-        ("8/8/4k3/8/8/3pK3/8/6N1 w - - 0 1", "e3d3", True),  # king+knight vs king
-        ("8/8/4k3/8/8/3pK3/8/6b1 w - - 0 1", "e3d3", True),  # king+bishop vs king
-        ("8/8/4k1b1/8/8/3pK3/8/5B2 w - - 0 1", "f1d3", True),  # a bishop each, on squares of one colour
-        ("8/8/4k1b1/8/8/3pK3/8/5B2 w - - 0 1", "e3d2", False),  # a pawn is enough
-        ("8/8/4k1n1/8/8/3pK3/8/6N1 w - - 0 1", "e3d3", False),  # a knight each
-        ("8/8/4k3/8/8/3pK3/8/5NN1 w - - 0 1", "e3d3", False),  # two knights
-        ("8/8/4kb2/8/8/3pK3/8/5B2 w - - 0 1", "e3d3", False),  # bishops on squares of both colours
-    ],
-)
-async def test_insufficient_material_is_a_draw(fen: str, move: str, drawn: bool) -> None:
-    """There is insufficient material for either player to deliver a checkmate. This includes: ..."""
-    record = await match(Scripted("", move), Scripted(""), start=fen)
-    assert record.games[0].termination == ("draw_material" if drawn else "resignation_black")
-
-
-@pytest.mark.parametrize(("halfmoves", "expected"), [(97, "resignation_white"), (98, "draw_fifty_moves")])
-async def test_fifty_moves_without_capture_or_pawn_move_are_a_draw(halfmoves: int, expected: str) -> None:
-    """No piece capture and no pawn has moved for 50 moves, using the Fifty-Move rule."""
-    fen = f"4k3/8/8/8/8/8/4P3/R3K3 w - - {halfmoves} 70"
-    record = await match(Scripted("", "a1b1"), Scripted("", "e8d8"), start=fen)
-    assert record.games[0].termination == expected
-
-
-@pytest.mark.parametrize("max_moves", [1, 3])
-async def test_game_is_drawn_after_max_moves(max_moves: int) -> None:
-    """After maxMoves moves are played. / After this, a draw will be forced as a game result."""
-    record = await match(at_random(), at_random(), start=7, max_moves=max_moves)
-    assert [len(game.turns) for game in record.games] == [2 * max_moves] * 2
-    assert terminations(record) == ["draw_move_limit"] * 2
-
-
-@pytest.mark.slow
-async def test_max_moves_is_125_for_each_player() -> None:
-    """maxMoves: Integer indicating the maximum number of moves per player per game. Currently set at 125."""
-    record = await match(at_random(), at_random(), start=start_position(3), seed=3)
-    limit = [game for game in record.games if game.termination == "draw_move_limit"]
-    assert limit
-    assert all(len(game.turns) == 250 for game in limit)
-
-
-async def test_accepted_offer_is_a_draw() -> None:
-    """If one side offers a draw and the other side accepts it, also known as a draw by agreement."""
-    record = await match(Scripted("", "e2e4="), Scripted("", "draw fine"))
-    game = record.games[0]
-    assert (game.termination, game.result, game.status) == ("draw_agreed", "1/2-1/2", "Draw by agreement.")
-    assert [turn.status for turn in game.turns] == ["A draw is offered.", "Draw by agreement."]
-
-
-async def test_bot_that_fails_makes_its_opponent_the_winner() -> None:
-    """Your opponent loses."""
-    record = await match(Scripted("", *FOOLS_WHITE, "e7e5", "a1a1"), Scripted("", *FOOLS_BLACK, "e2e4", "d2d4"))
-    assert record.failure is not None
-    assert (record.failure.bot, record.winner) == (1, 2)
-    failed_ahead = await match(Scripted("", *FOOLS_WHITE), Scripted("", *FOOLS_BLACK, "e2e5"))
-    assert (failed_ahead.score, failed_ahead.winner) == ([0, 2], 1)
-
-
-@pytest.mark.parametrize(
-    ("line", "kind", "reason"),
-    [
-        ("e2e5", "illegal_move", "'e2e5' is not a legal move in"),
-        ("e1g1", "illegal_move", "'e1g1' is not a legal move in"),
-        ("Nf3", "bad_output", "'Nf3' is not a move, 'random', 'resign' or 'draw'"),
-        ("", "bad_output", "'' is not a move"),
-        ("0000", "bad_output", "'0000' is not a move"),
-    ],
-)
-async def test_illegal_move_loses_the_match(line: str, kind: str, reason: str) -> None:
-    """You attempt to make an illegal move."""
-    record = await match(Scripted("", line), at_random())
-    failure = record.failure
-    assert failure is not None
-    assert (failure.bot, failure.game, failure.ply, failure.kind) == (1, 1, 0, kind)
-    assert failure.text.startswith(reason)
-    assert record.winner == 2
-    assert terminations(record) == ["forfeit_white"]  # the second game is not played
-    assert '[Termination "rules infraction"]' in record.to_pgn()
-    assert record.games[0].result == "0-1"
-
-
-# Technical details.
-
-
-async def test_both_games_are_given_as_pgn_and_fen() -> None:
-    """Game moves are displayed in the viewer using the Algebraic Notation. / You can access and copy/paste the FEN of
-    the current position and PGN of both games.
+def test_two_games_are_played_with_colours_swapped_from_the_same_position(tmp_path: Path) -> None:
+    """Play 2 games against your opponent, once as each color using the same starting position, where a win gives 1
+    point and a draw gives ½ point.
     """
-    first = Scripted("", *FOOLS_WHITE, "resign {so be it}")
-    record = await match(first, Scripted("", "e7e5 hello", "d8h4"))
-    assert [turn.san for turn in record.games[0].turns] == ["f3", "e5", "g4", "Qh4#"]
-    assert record.games[0].turns[-1].status == "Checkmate."
-    assert record.games[0].fen == "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w AHah - 1 3"
-    pgns = io.StringIO(record.to_pgn())
-    read = [chess.pgn.read_game(pgns) for _ in range(3)]
-    assert read[2] is None
-    assert read[0] is not None
-    assert read[1] is not None
-    assert [move.uci() for move in read[0].mainline_moves()] == ["f2f3", "e7e5", "g2g4", "d8h4"]
-    assert read[0].next().next().comment == "hello"  # type: ignore[union-attr]
-    assert [game.headers["Result"] for game in read if game is not None] == ["0-1", "0-1"]
-    assert [game.headers["Termination"] for game in read if game is not None] == ["normal", "normal"]
+    first = ["", *FOOLS_WHITE, "e7e5 second game", "draw"]
+    played = match(tmp_path, first, ["", *FOOLS_BLACK, "e2e4", "g1f3="])
+    assert [(game["white"], game["black"]) for game in played.games] == [("bot 1", "bot 2"), ("bot 2", "bot 1")]
+    assert len({game["start_fen"] for game in played.games}) == 1
+    assert [game["result"] for game in played.games] == ["0-1", "1/2-1/2"]
+    assert played.ran.out.splitlines() == [
+        "seed 0: start position 518",
+        "game 1: bot 1 - bot 2 0-1, checkmate, 4 plies",
+        "game 2: bot 2 - bot 1 1/2-1/2, agreement, 3 plies",
+        "bot 2 has won: 1½ : ½",
+    ]
 
 
-async def test_pgn_of_any_position_is_read_again() -> None:
-    record = await match(at_random(), at_random(), start=342, crazyhouse=True, max_moves=20)
-    game = chess.pgn.read_game(io.StringIO(record.to_pgn()))
-    assert game is not None
-    assert game.errors == []
-    assert game.headers["Termination"] == {"draw_move_limit": "adjudication"}.get(terminations(record)[0], "normal")
-    assert codingame_fen(game.end().board()) == record.games[0].fen
+KINGS = "8/8/4k3/8/8/3pK3/8/8 w - - 0 1"
 
 
-def test_seed_0_is_the_classical_position() -> None:
-    """You can force the initial position to be the classical one by specifying seed=0 in the game options."""
+@pytest.mark.parametrize(
+    ("start", "white", "black", "ending"),
+    [
+        ("k7/8/KQ6/8/8/8/8/8 w - - 0 1", ["b6c7"], [], "stalemate"),
+        ("", ["g1f3", "f3g1"] * 4, ["g8f6", "f6g8"] * 4, "threefold repetition"),
+        (KINGS, ["e3d3"], [], "insufficient material"),
+        ("8/8/4k1b1/8/8/3pK3/8/5B2 w - - 0 1", ["f1d3"], [], "insufficient material"),  # on squares of one colour
+        ("8/8/4kb2/8/8/3pK3/8/5B2 w - - 0 1", ["e3d3"], [], "resignation"),  # bishops on squares of both colours
+        ("8/8/4k3/8/8/3pK3/8/5NN1 w - - 0 1", ["e3d3"], [], "resignation"),
+        ("4k3/8/8/8/8/8/4P3/R3K3 w - - 97 70", ["a1b1"], ["e8d8"], "resignation"),
+        ("4k3/8/8/8/8/8/4P3/R3K3 w - - 98 70", ["a1b1"], ["e8d8"], "fifty-move rule"),
+        ("", ["e2e4="], ["draw fine"], "agreement"),
+        ("", ["random="], ["draw"], "agreement"),
+    ],
+)
+def test_game_is_drawn_as_the_statement_lists(
+    start: str, white: list[str], black: list[str], ending: str, tmp_path: Path
+) -> None:
+    """If any of the following happens, the current game will result into a draw: ..."""
+    assert match(tmp_path, ["", *white], ["", *black], start=start).games[0]["ending"] == ending
+
+
+def test_game_is_drawn_after_max_moves(tmp_path: Path) -> None:
+    """After this, a draw will be forced as a game result."""
+    path = tmp_path / "match.jsonl"
+    assert referee(AT_RANDOM, AT_RANDOM, "--max-moves", 3, "--seed", 7, "--json-out", path, *PATIENT).status == 0
+    assert [(game["ending"], game["plies"]) for game in games(path)] == [("move limit", 6)] * 2
+    assert games(path)[0]["moves"] != games(path)[1]["moves"], "a random move is drawn anew"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["e2e5"], "'e2e5' is not a legal move in"),
+        (["e1g1"], "'e1g1' is not a legal move in"),  # castling is e1h1
+        (["Nf3"], "'Nf3' is not a move, 'random', 'resign' or 'draw'"),
+        ([""], "'' is not a move"),
+        (["draw"], "'draw' accepts an offer, but none was made"),
+    ],
+)
+def test_illegal_move_loses_the_match(lines: list[str], reason: str, tmp_path: Path) -> None:
+    """You attempt to make an illegal move."""
+    played = match(tmp_path, ["", *lines], [""], start="r3k2r/8/8/8/8/8/4P3/R3K2R w KQkq - 0 1")
+    assert played.ran.status == 1
+    assert "bot 2 has won: bot 1 has failed in game 1, ply 0: bot 1: " in played.ran.out
+    assert reason in played.ran.out
+    assert len(played.games) == 1, "the second game is not played"
+    assert '[Termination "rules infraction"]' in played.pgn
+
+
+def test_bot_that_fails_while_it_is_ahead_loses_the_match(tmp_path: Path) -> None:
+    """Your opponent loses."""
+    played = match(tmp_path, ["", *FOOLS_WHITE], ["", *FOOLS_BLACK, "e2e5"])
+    assert [game["result"] for game in played.games] == ["0-1", "0-1"]
+    assert "bot 1 has won: bot 2 has failed in game 2, ply 0" in played.ran.out
+
+
+@pytest.mark.parametrize(
+    ("bot", "reason"),
+    [
+        ("bash -c 'echo; sleep 1000'", "no output in 550 ms"),
+        ("sleep 1000", "wrote no configuration in 1.5 seconds"),
+        ("bash -c 'echo; exit 3'", "ended, with exit status 3"),
+    ],
+)
+def test_bot_without_an_answer_in_its_time_loses_the_match(bot: str, reason: str) -> None:
+    """You do not provide an output in the alloted time. Response time per turn: 50 ms, for the first turn: 1 second."""
+    ran = referee(bot, AT_RANDOM, "--each", "timemargin=500")
+    assert ran.status == 1
+    assert ran.out.splitlines()[-1].startswith("bot 2 has won: bot 1 has failed in game 1, ply 0: ")
+    assert reason in ran.out
+
+
+# Start positions.
+
+
+def test_seed_decides_the_position_as_on_the_site() -> None:
+    """The initial starting position is randomly shuffled; you can force the classical one by specifying seed=0."""
     assert start_position(0) == CLASSICAL
-    assert chess.Board.from_chess960_pos(CLASSICAL).board_fen() == chess.STARTING_BOARD_FEN
-
-
-def test_seeds_draw_what_java_draws() -> None:
-    """The initial starting position is randomly shuffled among 960 possibilities: as by CodinGame's own referee."""
     # The first numbers of java.util.Random(42).nextInt(), which are well known, and of nextInt(10).
     generator = JavaRandom(42)
     drawn = [generator.bits(32) for _ in range(2)]
     assert [number - 2**32 if number >= 2**31 else number for number in drawn] == [-1170105035, 234785527]
     generator = JavaRandom(42)
     assert [generator.below(10) for _ in range(3)] == [0, 3, 8]
+    seeds = random.Random(1)
+    counts = Counter(start_position(seeds.getrandbits(48)) for _ in range(1_920))
+    assert 790 <= len(counts) <= 870  # 830 are expected
+    assert max(counts.values()) <= 10
+
+
+# Input and output.
+
+
+def test_every_input_is_as_stated_in_the_configured_order(tmp_path: Path) -> None:
+    """fen: six fields. moves: a count, then a move a line. lastmove: or none if it is the first turn of the game.
+    draw: 1 if a draw was offered last turn. game: starting at 1. score: the player's, then the opponent's, in
+    half-points.
+    """
+    first = ["draw fen moves lastmove game score", "e2e4", "resign", "e7e5", "c7c5"]
+    played = match(tmp_path, first, ["lastmove fen", "e7e6=", "d2d4=", "d4d5"])
+    assert played.constants == ["crazyHouse 0", "maxMoves 125"]
+    turns = played.inputs[0]
+    moves = " ".join(move.uci() for move in chess.Board(chess960=True).legal_moves)
+    start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah - 0 1"
+    assert turns[0] == ["0", start, moves, "none", "1", "0 0"]
+    assert [[turn[0], *turn[3:]] for turn in turns[1:4]] == [
+        ["1", "e7e6", "1", "0 0"],
+        ["1", "d2d4", "2", "0 2"],
+        ["0", "d4d5", "2", "0 2"],
+    ]
+    assert played.inputs[1][1] == ["none", start], "a game begins without the last move of the one before"
+
+
+def test_draw_offer_lasts_one_turn(tmp_path: Path) -> None:
+    """Draw offers only last for one turn. If the opponent does not accept it, it is revoked."""
+    played = match(tmp_path, ["", "e2e4=", "d2d4"], ["draw", "e7e5", "draw"])
+    assert played.inputs[1] == [["1"], ["0"]]
+    assert "'draw' accepts an offer, but none was made" in played.ran.out
+
+
+@pytest.mark.parametrize(("castles", "san"), [("e1h1", "O-O"), ("e1a1", "O-O-O")])
+def test_castling_is_the_kings_move_to_its_rook(castles: str, san: str, tmp_path: Path) -> None:
+    """Castling is done as a king moving to its own rook. / A comment can be added by a space after the move."""
+    start = "r3k2r/8/8/8/8/8/7P/R3K2R w KQkq - 0 1"
+    played = match(tmp_path, ["", f"{castles} safe {{now}}"], ["lastmove"], start=start)
+    assert played.inputs[1][0] == [castles]
+    game = chess.pgn.read_game(io.StringIO(played.pgn))
+    assert game is not None
+    assert (game.variations[0].san(), game.variations[0].comment.rpartition("] ")[2]) == (san, "safe {now)")
+
+
+def test_crazyhouse_drops_captured_pieces(tmp_path: Path) -> None:
+    """crazyHouse: 1 as true, indicating whether crazyhouse rules are enabled."""
+    first, second = ["", "e2e4", "e4d5", "P@e4"], ["fen lastmove", "d7d5", "d8d5"]
+    played = match(tmp_path, first, second, "--variant", "crazyhouse")
+    assert played.constants == ["crazyHouse 1", "maxMoves 125"]
+    turns = played.inputs[1]
+    assert turns[0][0] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR/ b AHah e3 0 1"  # where no capture is possible
+    assert turns[2][0].split()[0] == "rnb1kbnr/ppp1pppp/8/3q4/4P3/8/PPPP1PPP/RNBQKBNR/p"
+    assert turns[2][1] == "P@e4"
+
+
+# The command.
+
+
+def test_failed_start_gives_status_2(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.fen"
+    empty.write_text("8/8/8/8/8/8/8/8 w - - 0 1\n")
+    for arguments, reason in {
+        ("./no-such-bot", AT_RANDOM): "'./no-such-bot' cannot be started: No such file or directory",
+        (AT_RANDOM, ""): "needs a command, such as",
+        (AT_RANDOM, "'"): "No closing quotation",
+        (AT_RANDOM, AT_RANDOM, AT_RANDOM): "--referee codingame: a match is two games of two bots",
+        (AT_RANDOM, AT_RANDOM, "--games", "4"): "--referee codingame: a match is two games of two bots",
+        (AT_RANDOM, AT_RANDOM, "--variant", "rbc"): "--variant rbc: CodinGame's match is chess960 or crazyhouse",
+        (AT_RANDOM, AT_RANDOM, "--clock", "9"): "--clock has no meaning with --referee codingame: leave it out",
+        (AT_RANDOM, AT_RANDOM, "--openings", f"file={empty}"): "line 1: fen: ",
+    }.items():
+        ran = referee(*arguments)
+        assert (ran.status, reason in ran.err) == (2, True), (arguments, ran)
+
+
+def test_unreachable_daemon_gives_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gm_arena.match.workers.PATIENCE_SECONDS", 0.1)
+    ran = referee(AT_RANDOM, AT_RANDOM, "--server", "127.0.0.1:1")
+    assert (ran.status, ran.err.startswith("Error: ")) == (3, True)
+
+
+def test_games_may_be_played_on_a_running_daemon(daemon_process: Served, tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl"
+    where = ("--server", f"127.0.0.1:{daemon_process.port}", "--json-out", path)
+    ran = referee(AT_RANDOM, AT_RANDOM, *where, "--max-moves", 10, "--seed", 9, *PATIENT)
+    assert ran.status == 0, ran.err
+    with connect(port=daemon_process.port) as client:
+        for game in games(path):
+            state = client.state(game["game_id"])["state"]
+            assert (state["result"], state["start_fen"]) == (game["result"], game["start_fen"])
+            board = chess.Board.from_chess960_pos(start_position(9))
+            assert game["start_fen"].split()[0] == board.board_fen()
 
 
 @pytest.mark.slow
-def test_positions_are_spread_evenly() -> None:
-    """The initial starting position is randomly shuffled among 960 possibilities."""
-    seeds = random.Random(1)
-    drawn = Counter(start_position(seeds.getrandbits(48)) for _ in range(1_920))
-    assert 790 <= len(drawn) <= 870  # 830 are expected
-    assert max(drawn.values()) <= 10
-
-
-# Notes, input and output.
-
-
-async def test_draw_offer_lasts_one_turn() -> None:
-    """Draw offers only last for one turn. If the opponent does not accept it, it is revoked."""
-    second = Scripted("draw", "e7e5", "draw")
-    record = await match(Scripted("", "e2e4=", "d2d4"), second)
-    assert second.turns == [[("draw", "1")], [("draw", "0")]]
-    assert record.failure is not None
-    assert (record.failure.bot, record.failure.kind) == (2, "bad_output")
-    assert record.failure.text == "'draw' accepts an offer, but none was made"
-
-
-@pytest.mark.parametrize(("start", "expected"), [(CLASSICAL, "AHah"), (342, "BGbg")])
-async def test_castling_rights_in_the_fen_are_columns(start: int, expected: str) -> None:
-    """The column names are used instead, so the classical castling positions would be encoded as AHah."""
-    first = Scripted("fen")
-    await match(first, at_random(), start=start, max_moves=1)
-    assert dict(first.turns[0])["fen"].split()[2] == expected
-
-
-async def test_promotion_names_its_piece() -> None:
-    """Piece promotion is specified by appending the piece character at the end."""
-    fen = "8/7P/8/8/8/k7/8/K7 w - - 0 1"
-    promoted = await match(Scripted("", "h7h8q"), Scripted(""), start=fen)
-    assert promoted.games[0].turns[0].san == "h8=Q"
-    bare = await match(Scripted("", "h7h8"), at_random(), start=fen)
-    assert bare.failure is not None
-    assert bare.failure.kind == "illegal_move"
-
-
-@pytest.mark.parametrize(("castles", "expected"), [("e1h1", "O-O"), ("e1a1", "O-O-O")])
-async def test_castling_is_the_kings_move_to_its_rook(castles: str, expected: str) -> None:
-    """Castling is done as a king moving to its own rook: e1h1, e1a1."""
-    fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    second = Scripted("lastmove")
-    record = await match(Scripted("", castles), second, start=fen)
-    assert record.games[0].turns[0].san == expected
-    assert moves(record) == [castles, None]
-    assert second.turns[0] == [("lastmove", castles)]
-
-
-@pytest.mark.parametrize("crazyhouse", [False, True])
-async def test_king_that_moves_two_squares_does_not_castle(crazyhouse: bool) -> None:
-    """A king moving by 2 squares to signal castling is not allowed."""
-    fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    record = await match(Scripted("", "e1g1"), at_random(), start=fen, crazyhouse=crazyhouse)
-    assert record.failure is not None
-    assert record.failure.kind == "illegal_move"
-
-
-async def test_listed_moves_are_the_legal_moves() -> None:
-    """You can make use of the moves input to validate your own move generation and the move you make as output."""
-    first = Scripted("fen moves", "e2e4", "d2d4")
-    await match(first, at_random())
-    for (_, fen), (_, legal) in first.turns:
-        board = chess.Board(fen, chess960=True)
-        assert sorted(legal) == sorted(board.uci(move, chess960=True) for move in board.legal_moves)
-
-
-# Game protocol.
-
-
-@pytest.mark.parametrize("crazyhouse", [False, True])
-async def test_first_turn_gives_the_constants(crazyhouse: bool) -> None:
-    """Line 1: constantsCount; next lines: the name and value. crazyHouse: Boolean integer; maxMoves: Integer."""
-    first = Scripted("fen")
-    await match(first, Scripted(""), crazyhouse=crazyhouse)
-    assert first.constants == [f"crazyHouse {int(crazyhouse)}", "maxMoves 125"]
-
-
-async def test_crazyhouse_drops_captured_pieces() -> None:
-    """crazyHouse: 1 as true, indicating whether crazyhouse rules are enabled."""
-    first, second = Scripted("", "e2e4", "e4d5", "P@e4"), Scripted("fen lastmove", "d7d5", "d8d5")
-    record = await match(first, second, crazyhouse=True)
-    assert moves(record)[-2:] == ["P@e4", None]
-    fens = [dict(turn)["fen"] for turn in second.turns]
-    assert fens[0] == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR/ b AHah e3 0 1"  # where no capture is possible
-    assert fens[1].split()[0] == "rnbqkbnr/ppp1pppp/8/3P4/8/8/PPPP1PPP/RNBQKBNR/P"
-    assert fens[2].split()[0] == "rnb1kbnr/ppp1pppp/8/3q4/4P3/8/PPPP1PPP/RNBQKBNR/p"
-    assert dict(second.turns[2])["lastmove"] == "P@e4"
-
-
-@pytest.mark.parametrize("configuration", ["score game draw lastmove moves fen", "fen fen draw", "", "  draw   fen "])
-async def test_inputs_come_in_the_configured_order(configuration: str) -> None:
-    """You can write any of the following values separated with spaces ... in the same order that is given."""
-    first = Scripted(configuration)
-    record = await match(first, Scripted(""))
-    assert [name for name, _ in first.turns[0]] == configuration.split() == record.bots[0].inputs
-
-
-async def test_unknown_inputs_are_ignored_and_recorded() -> None:
-    """CodinGame's referee ignores them, too."""
-    record = await match(["bash", "-c", "echo board fen clock; yes resign"], Scripted(""))
-    assert record.failure is None
-    assert (record.bots[0].inputs, record.bots[0].unknown_inputs) == (["fen"], ["board", "clock"])
-
-
-async def test_every_input_is_as_stated() -> None:
-    """fen: six fields. moves: a count, then a move a line. lastmove: or none if it is the first turn of the game.
-
-    draw: 1 if a draw was offered last turn by the opponent. game: starting at 1. score: the score of the current player
-    followed by the score of the opponent, in half-points.
-    """
-    first = Scripted("fen moves lastmove draw game score", "e2e4", "resign", "e7e5", "c7c5")
-    await match(first, Scripted("", "e7e6=", "d2d4=", "draw?"))
-    turns = [dict(turn) for turn in first.turns]
-    board = chess.Board(chess960=True)
-    assert turns[0] == {
-        "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w AHah - 0 1",
-        "moves": [move.uci() for move in board.legal_moves],
-        "lastmove": "none",
-        "draw": "0",
-        "game": "1",
-        "score": "0 0",
-    }
-    compared = ("lastmove", "draw", "game", "score")
-    assert [[turn[name] for name in compared] for turn in turns[1:]] == [
-        ["e7e6", "1", "1", "0 0"],
-        ["d2d4", "1", "2", "0 2"],
-    ]
-
-
-async def test_first_turn_of_each_game_has_no_last_move() -> None:
-    """... or none if it is the first turn of the game. / starting at 1 for the first game."""
-    second = Scripted("lastmove draw game score", "draw", "d2d4")
-    await match(Scripted("", "e2e4=", "e7e5"), second)
-    assert [[value for _, value in turn] for turn in second.turns] == [
-        ["e2e4", "1", "1", "0 0"],
-        ["none", "0", "2", "1 1"],  # neither the move nor the offer of the previous game
-        ["e7e5", "0", "2", "1 1"],
-    ]
-
-
-async def test_random_move_may_offer_a_draw_too() -> None:
-    """You can offer a draw to your opponent by adding = right after the move, without a space."""
-    record = await match(Scripted("", "random="), Scripted("", "draw"))
-    assert record.games[0].termination == "draw_agreed"
-    with_a_space = await match(Scripted("", "e2e4 ="), Scripted("", "draw"))
-    assert with_a_space.failure is not None  # this was no offer, but a comment
-    assert with_a_space.games[0].turns[0].comment == "="
-
-
-async def test_random_moves_depend_on_the_seed() -> None:
-    """You can play a random move by outputting random instead of a move."""
-    played = [await match(at_random(), at_random(), seed=seed, max_moves=20) for seed in (5, 5, 6)]
-    assert moves(played[0]) == moves(played[1]) != moves(played[2])
-    assert moves(played[0], 2) == moves(played[1], 2) != moves(played[0])
-
-
-async def test_record_is_json_with_comments_for_the_viewer() -> None:
-    """A comment can be added to be displayed in the viewer by adding a space after the move and its content."""
-    first = Scripted("fen", "e2e4= shall we?", f"resign {'x' * 5000}")
-    record = await match(first, Scripted("", "random why not"))
-    read: dict[str, Any] = json.loads(record.to_json())
-    assert read["bots"][0]["inputs"] == ["fen"]
-    turns = read["games"][0]["turns"]
-    assert [turn["action"] for turn in turns] == ["move", "random", "resign"]
-    assert [turn["comment"] for turn in turns] == ["shall we?", "why not", "x" * 500]
-    assert [turn["status"] for turn in turns] == ["A draw is offered.", "", "White resigns."]
-    assert turns[0].pop("seconds") >= 0
-    assert turns[0] == {
-        "ply": 0,
-        "bot": 1,
-        "color": "white",
-        "action": "move",
-        "move": "e2e4",
-        "san": "e4",
-        "draw_offered": True,
-        "comment": "shall we?",
-        "status": "A draw is offered.",
-    }
+@pytest.mark.parametrize(("sent", "times"), [(signal.SIGTERM, 1), (signal.SIGINT, 20)])
+def test_signal_ends_the_match_and_its_bots(sent: signal.Signals, times: int, tmp_path: Path) -> None:
+    pid, pipe = tmp_path / "pid", subprocess.PIPE
+    bot = f"bash -c 'echo $$ > {pid}; echo fen; sleep 1000'"
+    arguments = command(AT_RANDOM, bot, "--referee", "codingame", *PATIENT)
+    with ended(subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True, env=environment())) as process:
+        assert process.stdout is not None
+        assert re.match(r"seed \d+: start position \d+\n", process.stdout.readline())
+        for _ in range(times):
+            process.send_signal(sent)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+        assert process.returncode == 128 + sent
+    if pid.exists() and pid.read_text().strip():  # it may have ended before it wrote this
+        assert not os.path.exists(f"/proc/{pid.read_text().strip()}")

@@ -14,12 +14,13 @@ import pytest
 from click.testing import CliRunner, Result
 from reconchess import LocalGame, play_local_game
 
-from gm_arena.replay.ask import Choice, play_back, turns_of
+from gm_arena.replay.ask import Choice, play_back
 from gm_arena.replay.command import replay
-from gm_arena.replay.recorded import history_game, read_file
+from gm_arena.replay.recorded import history_game
+from gm_arena.specs import players_of
 from tests.arena.bots import recorder
 from tests.arena.playing import BOTS
-from tests.arena.recordings import blind_line, history, open_line
+from tests.arena.recordings import history, open_line
 from tests.arena.test_reconchess import FENS
 from tests.serving import environment
 
@@ -56,7 +57,7 @@ def local_game(fen: str, turns: int) -> str:
 def choices(text: str, bot: str, color: str) -> list[Choice]:
     """Return the choices of a bot of these tests in a GameHistory."""
     seen: list[Choice] = []
-    play_back(history_game(text, "game"), str(BOTS / bot), color == "white", seen.append)
+    play_back(history_game(text, "game"), players_of(f"reconchess:{BOTS / bot}"), color == "white", seen.append)
     return seen
 
 
@@ -70,31 +71,7 @@ def test_bot_gets_the_same_calls_as_in_the_game(fen: str, record: Callable[[], C
         seen = choices(text, "recorder.py", color)
         assert record() == {color: expected[color]}
         turns = sum(call[0] == "opponent" for call in expected[color])
-        assert [(choice.what, choice.same, choice.compares) for choice in seen] == [
-            ("sense", True, True),
-            ("move", True, True),
-        ] * turns
-
-
-def test_clock_is_the_recorded_one(tmp_path: Path) -> None:
-    path = tmp_path / "game.json"
-    path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)], sensed=True))
-    game = read_file(path)
-    for color, expected in (
-        ("white", [60.0, 58.5, 58.25, 55.25, 53.25, 51.75]),
-        ("black", [60.0, 59.5, 61.25, 61.125]),
-    ):
-        game_turns = [turn.seconds for turn in turns_of(game, color == "white")]
-        assert [seconds for both in game_turns if both is not None for seconds in both] == expected
-
-
-@pytest.mark.slow
-def test_bot_is_shown_the_recorded_clock(tmp_path: Path, record: Callable[[], Calls]) -> None:
-    path = tmp_path / "game.json"
-    path.write_text(blind_line(5, [(1.5, 2.25), (0.5, 0.25), (3.0, 4.0), (0.125, 0.5)]))
-    play_back(read_file(path), str(BOTS / "recorder.py"), False, lambda choice: None)
-    shown = [float(call[-1][1]) for call in record()["black"] if call[0] in ("sense", "move")]
-    assert shown == [60.0, 59.5, 61.25, 61.125]
+        assert [(choice.what, choice.same) for choice in seen] == [("sense", True), ("move", True)] * turns
 
 
 PLAYED = [("e7", "e2e4"), ("d2", "d7d5"), (None, "e4d5"), ("d5", "d8d5"), ("d7", None)]
@@ -123,14 +100,18 @@ def run(text: str, color: str, tmp_path: Path) -> subprocess.CompletedProcess[st
 
 def invoked(text: str, tmp_path: Path, bot: str = "parrot.py") -> Result:
     """Run the same in this process, for White."""
-    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", f"reconchess:{BOTS / bot}"])
+    return asked(text, tmp_path, f"reconchess:{BOTS / bot}")
+
+
+def asked(text: str, tmp_path: Path, bot: str) -> Result:
+    return CliRunner().invoke(replay, [recorded(text, tmp_path), "--ask", bot])
 
 
 @pytest.mark.slow
 def test_same_choices_give_status_0(parrot: Callable[..., None], tmp_path: Path) -> None:
     parrot([chess.E7, "e2e4"], [None, "e4d5"], [chess.D7, None])
     done = run(history(*PLAYED), "white", tmp_path)
-    assert (done.returncode, done.stdout) == (0, "3 turns, chosen as recorded: senses 3 of 3, moves 3 of 3\n")
+    assert (done.returncode, done.stdout) == (0, "chosen as recorded: senses 3 of 3, moves 3 of 3\n")
     assert done.stderr.splitlines() == ["begins True Bob", "ends True WinReason.RESIGN"]
 
 
@@ -145,7 +126,7 @@ def test_other_choices_are_shown_and_change_nothing(parrot: Callable[..., None],
         "turn 2: move e2e4, which is not among its moves, recorded e4d5",
         "turn 3: sense nothing, recorded d7",
         "turn 3: move a2a3, recorded nothing",
-        "3 turns, chosen as recorded: senses 0 of 3, moves 1 of 3",
+        "chosen as recorded: senses 0 of 3, moves 1 of 3",
     ]
 
 
@@ -156,7 +137,7 @@ def test_traceback_of_a_failing_bot_is_shown(parrot: Callable[..., None], tmp_pa
     assert done.returncode == 1
     assert "Traceback (most recent call last)" in done.stderr
     assert "TypeError: object of type 'int' has no len()" in done.stderr
-    last = "3 turns, chosen as recorded: senses 2 of 2, moves 1 of 1; the bot failed after it had chosen in turn 2\n"
+    last = "chosen as recorded: senses 2 of 2, moves 1 of 1; the bot failed after it had chosen in turn 2\n"
     assert done.stdout == last
 
 
@@ -170,7 +151,7 @@ def test_unfinished_turn_is_played_as_far_as_it_went(
     *same, seen = choices(history(*PLAYED, last=last), "parrot.py", "black")
     assert [(choice.chosen, choice.same) for choice in same] == [(text, True) for text in
             ("d2", "d7d5", "d5", "d8d5", "e4")[: 5 if last else 4]]  # fmt: skip
-    assert (seen.what, seen.chosen, seen.compares) == (*unrecorded, False)
+    assert (seen.what, seen.chosen, seen.recorded) == (*unrecorded, None)
 
 
 @pytest.mark.slow
@@ -188,7 +169,19 @@ def test_unsuitable_game_gives_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_missing_bot_gives_status_1(tmp_path: Path) -> None:
-    missing = invoked(history(*PLAYED), tmp_path, "no_such_bot.py")
-    assert missing.exit_code == 1
-    assert "no_such_bot" in missing.stderr
+def test_missing_bot_gives_status_2(tmp_path: Path) -> None:
+    for bot, reason in {
+        f"reconchess:{BOTS / 'no_such_bot.py'}": "there is no file",
+        "nobody": "'nobody' is not a bot",
+        "uci:stockfish": "and not RBC",
+    }.items():
+        missing = asked(history(*PLAYED), tmp_path, bot)
+        assert missing.exit_code == 2
+        assert reason in missing.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bot", ["AttackerBot", "random:seed=1", "minimax:depth=1"])
+def test_bot_may_be_named_as_in_a_match(bot: str, tmp_path: Path) -> None:
+    done = asked(history(*PLAYED), tmp_path, bot)
+    assert done.output.splitlines()[-1].startswith("chosen as recorded: senses ")

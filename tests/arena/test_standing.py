@@ -27,7 +27,7 @@ def test_numbers_are_those_of_fastchess_as_far_as_they_are_known() -> None:
 def test_lines_are_those_of_fastchess() -> None:
     assert lines_of(meeting(pairs([3] * 9 + [1]), "new", "old")) == [
         "new against old: won 9, drawn 10, lost 1; 70.0 %",
-        "Elo: +147.2 (+75.5 to +233.3), LOS: 99.9 %",
+        "Elo: +147.2 (+75.5 to +233.3), a rough figure from fewer than 60 games",
         "Ptnml(0-2): [0, 1, 0, 9, 0]",
     ]
 

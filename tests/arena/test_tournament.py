@@ -42,23 +42,6 @@ async def test_double_round_robin_is_played(tmp_path: Path) -> None:
         assert sorted(meetings) == sorted((one, other) for one in ids for other in ids if one != other)
 
 
-async def test_swiss_tournament_with_byes_is_played(tmp_path: Path) -> None:
-    names = NAMES[:5]
-    async with hall(tmp_path, *names) as house:
-        seat_all(house, names)
-        witness = Witness()
-        record = await house.direct(await house.begin(names, format="swiss", rounds=3, seed=1), witness)
-        assert [names[begun.bye] for begun in witness.begun if begun.bye is not None] == ["eva", "dora", "cleo"]
-        assert table(record) == (
-            "#,Player,Points,Games,R1,R2,R3,Buchholz,Direct,Wins\n"
-            "1,ada,3,3,3w1,2b1,4w1,5,0,3\n"
-            "2,bea,2,3,4b1,1w0,5b1,5,0,2\n"
-            "3,cleo,2,2,1b0,5w1,bye,4,0,1\n"
-            "4,dora,1,2,2w0,bye,1b0,5,0,0\n"
-            "5,eva,1,2,bye,3b0,2w0,4,0,0\n"
-        )
-
-
 async def test_games_are_written_as_pgn(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
@@ -226,24 +209,11 @@ async def test_game_lost_by_the_daemon_gives_no_points(tmp_path: Path) -> None:
     async with hall(tmp_path, "ada", "bea") as house:
         seat_all(house, ("ada", "bea"))
         record = await house.begin(("ada", "bea"), games=2)
-        record.begin_round(next_rounds(record.settings, [], {})[0])
+        record.begin_round(next_rounds(record.settings, [])[0])
         record.ask_for(Key(1, 1))
         record.game_made(Key(1, 1), 4711)
         await house.direct(record)
         assert results(record) == {"1.1": "-/- lost", "2.1": "0-1 resignation_white"}
-
-
-async def test_player_absent_from_two_swiss_rounds_is_paired_no_more(tmp_path: Path) -> None:
-    names = NAMES[:4]
-    async with hall(tmp_path, *names) as house:
-        seat_all(house, names[:3])
-        await house.gathered(*names[:3])
-        witness = Witness()
-        record = await house.direct(await house.begin(names, format="swiss", rounds=4, seed=1, absence=0.0), witness)
-        paired = [{player for pairing in begun.pairings for player in pairing} for begun in witness.begun]
-        assert [3 in players for players in paired] == [True, True, False, False]
-        assert [begun.bye is not None for begun in witness.begun] == [False, False, True, True]
-        assert table(record).splitlines()[-1].split(",")[1:4] == ["dora", "0", "0"]
 
 
 @pytest.mark.slow

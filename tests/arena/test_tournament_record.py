@@ -16,16 +16,15 @@ from tests.arena.tournaments import NAMES, Witness, all_games, hall, results, se
 SETTINGS = Settings(
     "spring",
     "cafe",
-    "swiss",
+    "round-robin",
     (Entrant(4503599627370497, "ada"), Entrant(4503599627370498, "bea"), Entrant(4503599627370499, "cleo")),
-    rounds=3,
     terms={"variant": "rbc", "clock": {"initial": 1.5}},
 )
 
 
 def filled(path: Path) -> Record:
     record = Record.create(path, SETTINGS)
-    record.begin_round(Round(1, [(1, 0)], 2))
+    record.begin_round(Round(1, [(1, 0)]))
     record.ask_for(Key(1, 1))
     record.ask_for(Key(1, 1))
     record.game_made(Key(1, 1), 17)
@@ -40,11 +39,11 @@ def test_whole_record_is_read_again(tmp_path: Path) -> None:
     with Record.open(path) as again:
         for record in (first, again):
             assert record.settings == SETTINGS
-            assert record.rounds == [Round(1, [(1, 0)], 2)]
+            assert record.rounds == [Round(1, [(1, 0)])]
             assert (record.asked, record.made) == ({Key(1, 1)}, {Key(1, 1): 17})
             assert record.outcomes == {Key(1, 1): GameResult("1/2-1/2", "draw_repetition")}
     assert [json.loads(line) for line in path.read_text().splitlines()][1:] == [
-        {"event": "round", "round": 1, "games": [{"white": "bea", "black": "ada"}], "bye": "cleo"},
+        {"event": "round", "round": 1, "games": [{"white": "bea", "black": "ada"}]},
         {"event": "asked", "round": 1, "game": 1},
         {"event": "game", "round": 1, "game": 1, "game_id": 17},
         {"event": "result", "round": 1, "game": 1, "result": "1/2-1/2", "reason": "draw_repetition"},
@@ -72,7 +71,7 @@ def test_torn_last_line_is_cut_off_at_every_byte(tmp_path: Path) -> None:
         ("", "is not a tournament's record: "),
         ("{}\n", "is not a tournament's record: KeyError('event')"),
         ('{"event": "round"}\n', "it does not begin with a tournament"),
-        ('{"event": "tournament", "version": 2}\n', "version: 2 is not 1"),
+        ('{"event": "tournament", "version": 1}\n', "version: 1 is not 2"),
         ("[1]\n", "is not a tournament's record: "),
     ],
 )
@@ -122,7 +121,6 @@ class Mortal(Record):
     ("settings", "players", "games"),
     [
         pytest.param({"format": "round-robin"}, 3, 3, id="round robin"),
-        pytest.param({"format": "swiss", "rounds": 2, "seed": 3}, 4, 4, id="swiss"),
     ],
 )
 async def test_tournament_killed_before_every_line_ends_with_the_same_games(

@@ -5,19 +5,17 @@ from __future__ import annotations
 import chess
 import chess.engine
 import pytest
+from chess.engine import Option
 
 from gm_arena.uci import (
     BadOption,
-    Clocks,
     Identity,
-    Info,
-    Option,
     go,
+    milliseconds,
     parsed_score,
     position,
     read_best_move,
     read_info,
-    read_option,
     read_words,
 )
 
@@ -42,13 +40,16 @@ def identity() -> Identity:
 def test_identity_is_read_from_an_engines_lines(identity: Identity) -> None:
     assert identity.name == "Some Engine 3"
     assert identity.variants == {"standard", "chess960"}
-    assert identity.options["hash"] == Option("Hash", "spin", 1, 1024)
-    assert identity.options["style"] == Option("Style", "combo", values=("Solid", "Very Risky", "Normal"))
+    assert identity.options["hash"] == Option("Hash", "spin", "16", 1, 1024, [])
+    assert identity.options["style"] == Option(
+        "Style", "combo", "Normal", None, None, ["Solid", "Very Risky", "Normal"]
+    )
     assert set(identity.options) == {"hash", "clear hash", "style", "uci_chess960", "log file"}
 
 
-def test_option_name_may_contain_the_word_name() -> None:
-    assert read_option(["name", "the", "name", "type", "string", "default"]) == Option("the name", "string")
+def test_option_name_may_contain_the_word_name(identity: Identity) -> None:
+    identity.read_line("option name the name type string default")
+    assert identity.options["the name"] == Option("the name", "string", "", None, None, [])
 
 
 def test_options_are_set_by_any_case_of_their_names(identity: Identity) -> None:
@@ -85,8 +86,8 @@ def test_options_of_the_game_are_sent_as_declared() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("Hash", "2048", "Hash: 2048 is not from 1 to 1024"),
-        ("Hash", "much", "Hash: 'much' is not a whole number"),
+        ("Hash", "2048", "expected value for option 'Hash' to be at most 1024, got: 2048"),
+        ("Hash", "much", "expected integer for spin option 'Hash', got: 'much'"),
         ("Style", "risky", "Style: 'risky' is none of Solid, Very Risky, Normal"),
         ("Style", "", "Style: '' is none of Solid, Very Risky, Normal"),
         ("Clear Hash", "now", "Clear Hash: a button has no value, and 'now' is one; write 'Clear Hash='"),
@@ -137,22 +138,19 @@ def test_best_move_is_read(line: str, move: str | None) -> None:
 @pytest.mark.parametrize(
     ("line", "info"),
     [
-        (
-            "info depth 12 seldepth 20 score cp 35 nodes 1000 nps 5 pv e2e4 e7e5",
-            Info("+35", 12, 1000, ("e2e4", "e7e5")),
-        ),
-        ("info depth 3 score cp -7 upperbound", Info("-7", 3)),
-        ("info score mate 3", Info("#3")),
-        ("info score mate -2 depth 9", Info("#-2", 9)),
-        ("info multipv 1 score cp 0", Info("+0")),
+        ("info depth 12 seldepth 20 score cp 35 nodes 1000 nps 5 pv e2e4 e7e5", ("+35", 12)),
+        ("info depth 3 score cp -7 upperbound", ("-7", 3)),
+        ("info score mate 3", ("#3", None)),
+        ("info score mate -2 depth 9", ("#-2", 9)),
+        ("info multipv 1 score cp 0", ("+0", None)),
         ("info multipv 2 score cp 5", None),
-        ("info string score cp 5", Info()),
-        ("info currmove e2e4 currmovenumber 1", Info()),
-        ("info score cp", Info()),
-        ("info depth 1 pv a7a8Q", Info(None, 1, pv=("a7a8q",))),
+        ("info string score cp 5", (None, None)),
+        ("info currmove e2e4 currmovenumber 1", (None, None)),
+        ("info score cp", (None, None)),
+        ("bestmove e2e4", None),
     ],
 )
-def test_info_line_is_read(line: str, info: Info | None) -> None:
+def test_info_line_is_read(line: str, info: tuple[str | None, int | None] | None) -> None:
     assert read_info(line.split()) == info
 
 
@@ -170,7 +168,6 @@ def test_position_line_has_all_moves() -> None:
     assert position(chess.Board(fen, chess960=True), variant="chess960") == f"position fen {fen}"
 
 
-def test_times_are_milliseconds_and_never_zero() -> None:
-    assert go(Clocks(1.5, 0.0002, 0.05)) == "go wtime 1500 btime 1 winc 50 binc 50"
-    assert go(Clocks(1.5, 1.0, moves_to_go=1), depth=4) == "go wtime 1500 btime 1000 movestogo 1 depth 4"
-    assert go(nodes=9, seconds=0.25) == "go nodes 9 movetime 250"
+def test_limits_are_written_in_their_order_and_times_are_never_zero() -> None:
+    assert go(wtime=1500, btime=milliseconds(0.0002), depth=4, nodes=None) == "go wtime 1500 btime 1 depth 4"
+    assert go(movetime=milliseconds(0.25)) == "go movetime 250"

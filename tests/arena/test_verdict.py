@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gm_arena.match.verdict import Verdict, coloured, verdict
+from gm_arena.match.summary import meeting
+from gm_arena.match.verdict import Verdict, coloured, lines_of, verdict
 from gm_arena.sprt import Sprt
 
 Records = list[dict[str, Any]]
@@ -66,24 +67,33 @@ def test_pairs_are_judged_as_pairs() -> None:
 
 def test_undecided_match_says_how_many_more_games_it_needs() -> None:
     assert verdict(single("w" * 100 + "d" * 100 + "l" * 95), ["new", "old"], None) == Verdict(
-        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); about 1,300 more games would show 20 Elo",
+        "not decided: new scored 50.8 % in 295 games, Elo +6 (-26 to +38); "
+        "about 1,300 more games would show a difference of 20 Elo",
         "open",
     )
 
 
-def test_few_games_prove_little_and_their_interval_has_a_warning() -> None:
+def test_few_games_prove_little_and_how_sure_they_are_is_not_told() -> None:
     assert text(single("wwdd")) == (
-        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); about 1,200 more games would show 20 Elo; "
-        "the interval is too narrow for fewer than 30 games"
+        "not decided: new scored 75.0 % in 4 games, Elo +191 (+3 to +919); "
+        "about 1,200 more games would show a difference of 20 Elo"
     )
-    assert text(pairs([3] * 9 + [1])).endswith(", LOS 99.9 %; the interval is too narrow for fewer than 60 games")
+    few = pairs([3] * 9 + [1])
+    assert text(few) == ("new is stronger than old: Elo +147 (+76 to +233), a rough figure from fewer than 60 games")
+    assert not any("LOS" in line for line in lines_of(meeting(few, "new", "old")))
+
+
+def test_infinity_has_one_form() -> None:
+    assert lines_of(meeting(single("wwl"), "new", "old"))[1] == (
+        "Elo: +120.4 (-325.3 to ∞), a rough figure from fewer than 30 games"
+    )
 
 
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
-        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show 20 Elo"),
-        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show 20 Elo"),
+        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show a difference of 20 Elo"),
+        ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show a difference of 20 Elo"),
         ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198"),
         ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198"),
     ],

@@ -21,7 +21,7 @@ ME, RANDOM = 77_001, 77_002
 
 
 def named(spec: str, **options: str) -> MinimaxBots | RandomBots:
-    bots = bots_of(spec, options=options, seconds=None, depth=None, nodes=None)
+    bots = bots_of(spec, options=options)
     assert isinstance(bots, MinimaxBots | RandomBots)
     return bots
 
@@ -84,7 +84,7 @@ async def test_minimax_beats_random_with_either_colour(daemon_process: Served, o
 
 
 @pytest.mark.slow
-async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
+async def test_score_and_depth_of_the_last_move_are_kept(daemon_process: Served) -> None:
     made: list[ChessBot] = []
 
     class Keeping(ChessBots):
@@ -93,8 +93,7 @@ async def test_info_of_the_last_move_is_kept(daemon_process: Served) -> None:
             return made[-1]
 
     await bridged(daemon_process.port, ME, Keeping("minimax", Settings(depth=1)), new_games(ME, max_moves=1))
-    assert {(bot.last_info["depth"], bot.last_info["score"].relative.score()) for bot in made} == {(1, 50), (1, 0)}
-    assert all(bot.last_info["pv"] for bot in made)
+    assert {(bot.depth, bot.score) for bot in made} == {(1, "+50"), (1, "+0")}
 
 
 @pytest.mark.slow

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gm_bots.turn_time import RESERVE, Overruns, TurnTime, seconds_of_game
+import pytest
+
+from gm_bots.turn_time import RESERVE, Gains, TurnTime, seconds_of_game
 
 
 def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None:
@@ -13,9 +15,9 @@ def test_turn_takes_a_share_of_what_the_clock_has_left_above_a_reserve() -> None
 
 def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:
     """Half a second more for each, as on a busy machine, is then no more than a share of the clock allows."""
-    overruns, left, taken = Overruns(), 60.0, []
+    gains, left, taken = Gains(), 60.0, []
     while left > 25.0:
-        planned = overruns.plan(seconds_of_game(left, None), left)
+        planned = gains.plan(seconds_of_game(left, None), left)
         taken.append((planned + 0.5) / seconds_of_game(left, None))
         left -= planned + 0.5
     assert taken[0] > 1.3
@@ -23,18 +25,28 @@ def test_turns_that_take_longer_than_planned_are_planned_shorter() -> None:
 
 
 def test_turns_that_end_early_are_planned_as_before() -> None:
-    overruns = Overruns()
-    assert [overruns.plan(1.0, left) for left in (60.0, 59.5, 59.0)] == [1.0, 1.0, 1.0]
+    gains = Gains()
+    for left in (60.0, 59.5, 59.0):
+        assert gains.plan(1.0, left) == 1.0
+        gains.took(0.5)
 
 
-def test_turns_that_an_increment_pays_for_are_planned_as_before() -> None:
-    overruns = Overruns()
-    assert [overruns.plan(1.0, left) for left in (60.0, 61.5, 63.0)] == [1.0, 1.0, 1.0]
+@pytest.mark.parametrize(("initial", "increment"), [(900, 0), (900, 5), (60, 0), (120, 6), (20, 1)])
+@pytest.mark.parametrize("overhead", [0.0, 0.02])
+def test_clock_is_used_and_never_runs_out(initial: int, increment: int, overhead: float) -> None:
+    """A turn is planned to take what the clock allows with its increment, which nobody tells the player."""
+    gains, left, shown = Gains(), float(initial), []
+    for _ in range(150):
+        left -= gains.plan(seconds_of_game(left, None), left) + overhead
+        assert left > 0
+        left += increment
+        shown.append(left)
+    assert shown[80] < initial * 0.6
 
 
 def test_a_clock_that_is_out_is_planned_for_no_time() -> None:
-    overruns = Overruns()
-    assert [overruns.plan(0.1, 5.0), overruns.plan(0.0, 0.5), overruns.plan(0.0, 0.0)] == [0.1, 0.0, 0.0]
+    gains = Gains()
+    assert [gains.plan(0.1, 5.0), gains.plan(0.0, 0.5), gains.plan(0.0, 0.0)] == [0.1, 0.0, 0.0]
 
 
 def test_turns_have_no_limit_without_a_clock() -> None:
@@ -54,7 +66,7 @@ def test_turn_is_planned_once_and_its_move_has_what_is_left() -> None:
     assert turns.remaining(84.25) == 1.25
     clock[0] += 10  # the opponent's turn
     turns.begin()
-    assert turns.remaining(85) == 2
+    assert turns.remaining(83) == seconds_of_game(83, None)
 
 
 def test_turn_is_planned_shorter_after_one_that_took_longer() -> None:

@@ -47,7 +47,7 @@ Scheme = Literal["light", "dark"]
 DEVICES: dict[Device, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "telephone": {
-        "viewport": {"width": 412, "height": 915},
+        "viewport": {"width": 390, "height": 844},
         "device_scale_factor": 2,
         "is_mobile": True,
         "has_touch": True,

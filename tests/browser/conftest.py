@@ -35,7 +35,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def site() -> Iterator[Served]:
     """Run a daemon with pages and its quickest bots for the whole test run; each test knows its own games."""
-    with served(env=site_environment(bots="minimax-beginner,random")) as daemon:
+    with served(env=site_environment(bots="minimax-beginner,random", bot_games="50")) as daemon:
         yield daemon
 
 

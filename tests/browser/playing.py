@@ -17,16 +17,23 @@ MOST_TURNS = 12
 OVER = re.compile("1-0|0-1|1/2-1/2")
 
 
-def open_play(page: Page, button: str, kind: str = "Chess", color: str = "white", variant: str = "") -> None:
-    """Begin a game on the home page, and wait for the board."""
+def open_play(page: Page, opponent: str, kind: str = "Chess", color: str = "white", variant: str = "") -> None:
+    """Begin a game on the home page, and wait for the board.
+
+    :param opponent: words of the opponent's line, perhaps after "Play".
+    :param variant: its name on the wire, in place of the kind's.
+    """
     page.goto("/")
-    card = page.locator(".card", has=page.get_by_role("heading", name=kind, exact=True))
-    card.locator("summary").click()
-    card.get_by_label("Colour").select_option(color)
-    if variant:
-        card.get_by_label("Variant").select_option(variant)
-    card.get_by_role("button", name=button, exact=True).click()
+    choose(page, "variant", variant or {"Chess": "standard", "Reconnaissance blind chess": "rbc"}[kind])
+    page.locator(".opponents label").filter(has_text=opponent.removeprefix("Play ")).get_by_role("radio").check()
+    choose(page, "color", color)
+    page.get_by_role("button", name="Play", exact=True).click()
     expect_board(page)
+
+
+def choose(page: Page, field: str, value: str) -> None:
+    """Choose one of the radio buttons of the form for a new game."""
+    page.locator(f".play-form input[name={field}][value={value}]").check()
 
 
 def expect_board(page: Page) -> None:
@@ -39,16 +46,36 @@ def square(page: Page, name: str) -> Locator:
     return page.locator(f".cell[data-square={name}]")
 
 
+def press(page: Page, name: str) -> None:
+    """Press the mouse on a square; the pieces, which take it, are drawn above the squares."""
+    square(page, name).click(force=True)
+
+
+def drag(page: Page, start: str, end: str) -> None:
+    """Drag the piece of a square to another square, and let it go there."""
+    carry(page, start, end)
+    page.mouse.up()
+
+
+def carry(page: Page, start: str, end: str) -> None:
+    """Drag the piece of a square over another square."""
+    square(page, start).hover(force=True)
+    page.mouse.down()
+    square(page, end).hover(force=True)
+    expect(page.locator("piece.dragging")).to_be_visible()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def click_move(page: Page, move: chess.Move) -> None:
     """Make a move by two clicks, or by dragging a piece."""
-    start, end = (square(page, chess.square_name(each)) for each in (move.from_square, move.to_square))
-    expect(start).to_have_class(re.compile("own"))  # before that it is not this player's turn on the page
+    start, end = (chess.square_name(each) for each in (move.from_square, move.to_square))
+    expect(page).to_have_title(re.compile("^Your turn"))  # before that it is not this player's turn on the page
     if move.from_square % 2:
-        start.drag_to(end)
+        drag(page, start, end)
     else:
-        start.click()
-        expect(start).to_have_class(re.compile("selected"))
-        end.click()
+        press(page, start)
+        expect(square(page, start)).to_have_attribute("aria-label", re.compile("chosen"))
+        press(page, end)
     _promote(page, move)
 
 
@@ -84,7 +111,10 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
         return
     button = page.get_by_role("dialog").get_by_role("button", name=chess.piece_name(move.promotion))
     if keyboard:
-        button.focus()
+        expect(page.get_by_role("dialog").get_by_role("button").first).to_be_focused()
+        for _ in range(["queen", "knight", "rook", "bishop"].index(chess.piece_name(move.promotion))):
+            page.keyboard.press("Tab")
+        expect(button).to_be_focused()
         page.keyboard.press("Enter")
     else:
         button.click()
@@ -93,7 +123,7 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
 def sense_around(page: Page, name: str) -> None:
     """Sense around a square as soon as it is the player's turn; before that a click there would mean nothing."""
     expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
-    square(page, name).click()
+    press(page, name)
 
 
 def type_move(page: Page, move: chess.Move) -> None:

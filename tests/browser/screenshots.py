@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 from tests.browser.chromium import Browsers, Page, running_chromium
+from tests.browser.playing import choose
 from tests.browser.populated import populated
 
 ROOT = Path(__file__).parents[2]
@@ -29,19 +30,18 @@ def shoot(browsers: Browsers, pages: dict[str, str], folder: Path) -> None:
             for name, path in pages.items():
                 page.goto(path)
                 _save(page, folder / f"{name}-{device}-{scheme}.png")
-            for name, variant in (("chess", "Chess"), ("rbc", "Reconnaissance blind chess")):
-                _own_game(page, variant)
+            for name in ("standard", "rbc"):
+                page.goto("/")
+                choose(page, "variant", name)
+                choose(page, "opponent", "link")
+                page.get_by_role("button", name="Play", exact=True).click()
+                page.wait_for_url("**/games/*")
                 _save(page, folder / f"play-{name}-{device}-{scheme}.png")
+            page.goto("/guest")
+            _save(page, folder / f"guest-{device}-{scheme}.png")
             page.goto("/")
-            page.get_by_text("Variant, colour, clock").click()
+            choose(page, "variant", "rbc")
             _save(page, folder / f"home-guest-{device}-{scheme}.png")
-
-
-def _own_game(page: Page, variant: str) -> None:
-    page.goto("/")
-    card = page.locator(".card").filter(has=page.get_by_role("heading", name=variant, exact=True))
-    card.get_by_role("button", name="Play by a link to share").click()
-    page.wait_for_url("**/games/*")
 
 
 def _save(page: Page, file: Path) -> None:

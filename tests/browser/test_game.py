@@ -47,8 +47,8 @@ def expect_drawn(page: Page, *, still: bool = False) -> None:
     :param still: whether they are the server's pictures although there are moving boards.
     """
     figures = page.locator("figure.board")
-    if not still and page.locator("#game[data-sprite]").count():
-        expect(page.locator("figure.board .replayed")).to_have_count(figures.count())
+    if not still and page.locator("script[src*='game.js']").count():
+        expect(page.locator("figure.board .place")).to_have_count(figures.count())
         for figure in figures.all():
             expect_pieces(figure, json.loads(figure.get_attribute("data-board") or "")["placement"])
         return
@@ -59,14 +59,14 @@ def expect_drawn(page: Page, *, still: bool = False) -> None:
 
 def expect_pieces(figure: Locator, placement: str) -> None:
     """Wait until a moving board shows the pieces of a position, each once."""
-    board = chess.BaseBoard(placement)
-    pieces = figure.locator(".replayed g[data-piece]")
-    expect(pieces).to_have_count(chess.popcount(board.occupied))
-    for square, piece in board.piece_map().items():
-        name = f"{'w' if piece.color else 'b'}{piece.symbol().lower()}"
-        expect(
-            figure.locator(f'.replayed g[data-piece="{name}"][data-square="{chess.square_name(square)}"]')
-        ).to_have_count(1)
+    pieces = [
+        f"{chess.COLOR_NAMES[each.color]} {chess.piece_name(each.piece_type)}"
+        for each in chess.BaseBoard(placement).piece_map().values()
+    ]
+    drawn = figure.locator("cg-board piece:not(.fading)")
+    expect(drawn).to_have_count(len(pieces))
+    assert sorted(drawn.evaluate_all("all => all.map((each) => each.cgPiece)")) == sorted(pieces)
+    expect(figure.locator("piece.anim")).to_have_count(0)
 
 
 def placement_after(moves: Sequence[str]) -> str:
@@ -83,7 +83,7 @@ def test_pieces_move_on_the_board_as_the_game_is_stepped_through(browsers: Brows
     page.goto(f"/games/{mate}")
     figure = page.locator("figure.board")
     expect_pieces(figure, placement_after(MATE))
-    page.evaluate("window.board = document.querySelector('.replayed')")
+    page.evaluate("window.board = document.querySelector('.place')")
     for key, plies in (("ArrowLeft", 3), ("ArrowLeft", 2), ("Home", 0), ("ArrowRight", 1), ("End", 4)):
         page.keyboard.press(key)
         expect_ply(page, plies, 4)
@@ -92,23 +92,32 @@ def test_pieces_move_on_the_board_as_the_game_is_stepped_through(browsers: Brows
         page.keyboard.press("ArrowLeft")  # faster than the pieces move
     expect_ply(page, 0, 4)
     expect_pieces(figure, chess.STARTING_BOARD_FEN)
-    assert page.evaluate("window.board === document.querySelector('.replayed')") is True
+    assert page.evaluate("window.board === document.querySelector('.place')") is True
 
 
 def test_moving_board_marks_the_move_the_check_and_the_window(page: Page, mate: int, blind: int) -> None:
     require_board()
+
+    def expect_check_on_e1() -> None:
+        check, cell = (
+            page.locator(f".place {each}").bounding_box() for each in ("square.check:visible", "[data-square=e1]")
+        )
+        assert check is not None
+        assert cell is not None
+        assert abs(check["x"] - cell["x"]) + abs(check["y"] - cell["y"]) < 3
+
     page.goto(f"/games/{mate}")
-    cells = page.locator(".replayed-squares i")
-    expect(page.locator(".replayed-squares .moved")).to_have_count(2)
-    expect(page.locator(".replayed-squares .check")).to_have_count(1)
-    expect(cells.nth(7 * 8 + 4)).to_have_class(re.compile("check"))  # e1
+    expect(page.locator("square.last-move:visible")).to_have_count(2)
+    expect(page.locator("square.check:visible")).to_have_count(1)
+    expect_check_on_e1()
     page.get_by_role("link", name="Flip the board").click()
-    expect(cells.nth(3)).to_have_class(re.compile("check"))
+    expect(page.locator(".cell").first).to_have_attribute("data-square", "h1")
+    expect_check_on_e1()
     page.goto(f"/games/{blind}?ply=1&view=white")
     sense = recorded(SEED).sense(next(iter(recorded(SEED).turns())))
     assert sense is not None
     window = sum(chess.square_distance(sense, square) <= 1 for square in chess.SQUARES)
-    expect(page.locator(".replayed-squares .window")).to_have_count(window)
+    expect(page.locator(".cell.window")).to_have_count(window)
 
 
 def test_fen_link_and_code_are_copied(browsers: Browsers, mate: int) -> None:
@@ -217,9 +226,7 @@ def test_recorded_blind_game_is_replayed_with_what_each_side_saw_and_was_told(pa
             page.keyboard.press("ArrowRight")
         expect_ply(page, ply, last)
         expect(page.get_by_label("FEN")).to_have_value(history.truth_fen_after_move(turn))
-        observed = page.locator("figure.board", has_text="White’s view" if turn.color else "Black’s view").locator(
-            ".observed"
-        )
+        observed = page.get_by_role("list", name="White’s view" if turn.color else "Black’s view")
         square, asked = history.sense(turn), history.requested_move(turn)
         expect(observed).to_contain_text("Sensed" if square is None else f"around {chess.square_name(square)}")
         expect(observed).to_contain_text("Passed" if asked is None else f"Asked for {asked.uci()}")

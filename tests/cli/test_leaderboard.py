@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gmd import Config, background_daemon
+from gmd.cli.leaderboard import VERSIONS
 from gmd.lobby.ratings import FURTHEST, BadAnchors, read_anchors
 from tests.cli.commands import Ran, change, gmd
 from tests.helpers import Json
@@ -82,15 +83,15 @@ def rows(ran: Ran) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
-def test_leaderboard_is_the_same_by_socket_by_http_and_from_the_log(data: Path) -> None:
+def test_leaderboard_is_the_same_by_socket_from_another_machine_and_from_the_log(data: Path) -> None:
     recomputed = gmd("leaderboard", "--data", data, "--recompute", "--json")
     assert sorted(rows(recomputed)) == sorted(ROWS)
-    with background_daemon(Config(port=0, data=str(data), http=True, http_port=0)) as daemon:
-        url = f"http://127.0.0.1:{daemon.http_port}"
+    with background_daemon(Config(port=0, data=str(data))) as daemon:
         while not json.loads((ran := gmd("leaderboard", "--data", data, "--json")).out)["games"]:
             pass  # the daemon has just started and still computes the ratings
         assert ran.out == recomputed.out
-        assert gmd("leaderboard", "--server", url, "--json").out == recomputed.out
+        for server in ((f"127.0.0.1:{daemon.port}",), ("127.0.0.1", "--port", daemon.port)):
+            assert gmd("leaderboard", "--server", *server, "--json").out == recomputed.out
         assert gmd("leaderboard", "--data", data, "--recompute", "--json").out == recomputed.out
     assert gmd("check", "--data", data).status == 0
 
@@ -99,20 +100,21 @@ def test_default_output_is_a_table(data: Path) -> None:
     ran = gmd("leaderboard", "--data", data, "--recompute", "--anchors", "second=1000")
     assert ran.status == 0
     head, *lines = [line.split() for line in ran.out.splitlines()]
-    assert head == ["player", "version", "rating", "±", "games", "wins", "draws", "losses"]
+    assert head == ["player", "version", "rating", "±", "95", "%", "games", "wins", "draws", "losses"]
     assert lines[2] == ["3", "second", "v1", "1000", "anchor", "4", "1", "0", "3"]
     assert {(line[1], line[2], *line[5:]) for line in lines[:2]} == {
         ("first", "v1", "3", "2", "0", "1"),
         ("first", "v2", "1", "1", "0", "0"),
     }
-    assert lines[3:] == [["4", "ranked", "games"]]
+    assert lines[3] == ["4", "ranked", "games"]
+    assert ran.out.splitlines()[5] == VERSIONS
 
 
 def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
     for arguments, said in (
         (("--data", data), "no daemon runs in"),
-        (("--server", "http://127.0.0.1:1"), "Connection refused"),
-        (("--server", "http://x", "--recompute"), "--server cannot be combined with"),
+        (("--server", "127.0.0.1:1"), "Connection refused"),
+        (("--server", "x", "--recompute"), "--server cannot be combined with"),
         (("--data", data, "--anchors", "a=1"), "--anchors needs --recompute"),
         (("--data", data, "--recompute", "--anchors", "second"), "'second' is not NAME=RATING"),
         (("--data", data.parent / "nowhere", "--recompute"), "there is no log of games"),
@@ -123,33 +125,33 @@ def test_impossible_leaderboard_request_is_reported(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_leaderboard_by_https_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
+def test_leaderboard_by_tls_trusts_the_certificate_of_the_ca_option(tmp_path: Path) -> None:
     certificates = make_certificates(tmp_path / "tls")
-    with background_daemon(Config(port=0, data=":memory:", http=True, http_port=0, **certificates.settings)) as daemon:
-        url = f"https://127.0.0.1:{daemon.http_port}"
-        ran = gmd("leaderboard", "--server", url, "--ca", certificates.ca, "--json")
+    with background_daemon(Config(port=0, data=":memory:", **certificates.settings)) as daemon:
+        server = ("--server", f"localhost:{daemon.port}")
+        ran = gmd(
+            "leaderboard", "--server", "localhost", "--port", daemon.port, "--tls", "--ca", certificates.ca, "--json"
+        )
         assert (ran.status, json.loads(ran.out)) == (0, {"leaderboard": [], "games": 0})
         for arguments, said in (
-            (("--server", url), "; name one to trust with --ca FILE"),
-            (
-                ("--server", url.replace("https:", "http:")),
-                "this port requires TLS; use an https:// address",
-            ),
-            (("--server", url, "--ca", certificates.key), f"--ca: {certificates.key} holds no certificate in PEM"),
-            (("--server", url, "--ca", tmp_path / "none"), f"--ca: {tmp_path / 'none'}: No such file or directory"),
-            (("--ca", certificates.ca), "--ca needs --server https://..."),
+            ((*server, "--tls"), "; name one to trust with --ca FILE"),
+            ((*server, "--tls", "--ca", certificates.key), f"--ca: {certificates.key} holds no certificate in PEM"),
+            ((*server, "--tls", "--ca", tmp_path / "none"), f"--ca: {tmp_path / 'none'}: No such file or directory"),
+            ((*server, "--ca", certificates.ca), "--ca goes with --tls"),
+            (("--tls",), "--tls goes with --server"),
         ):
             ran = gmd("leaderboard", *arguments)
             assert ran.status == 2, ran
             assert said in ran.err
             assert "gmd serve" not in ran.err
+        assert gmd("leaderboard", *server).status == 1  # the server says that it wants TLS
 
 
-def test_https_to_a_port_without_tls_is_reported() -> None:
-    with background_daemon(Config(port=0, data=":memory:", http=True, http_port=0)) as daemon:
-        ran = gmd("leaderboard", "--server", f"https://127.0.0.1:{daemon.http_port}")
+def test_tls_to_a_port_without_it_is_reported() -> None:
+    with background_daemon(Config(port=0, data=":memory:")) as daemon:
+        ran = gmd("leaderboard", "--server", f"127.0.0.1:{daemon.port}", "--tls")
     assert ran.status == 2
-    assert "does this port speak TLS? If not, use an http:// address" in ran.err
+    assert "does this port speak TLS? If not, leave out --tls" in ran.err
 
 
 def test_check_finds_a_version_that_differs_between_row_and_events(data: Path) -> None:

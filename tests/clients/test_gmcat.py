@@ -294,8 +294,12 @@ def test_wrong_option_is_named(arguments: list[str], error: str) -> None:
     assert (run.returncode, run.stderr.decode().splitlines()[-1]) == (2, f"gmcat: error: {error}")
 
 
-def test_unreadable_key_file_exits_with_2() -> None:
-    assert complaint(alone("--player", "1", "--key", "@nowhere", PING)) == "--key: nowhere: No such file or directory"
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [("nowhere", "No such file or directory"), ("/dev/null", "the file is empty; it should hold the key")],
+)
+def test_key_file_that_holds_no_key_exits_with_2(file: str, error: str) -> None:
+    assert complaint(alone("--player", "1", "--key", f"@{file}", PING)) == f"--key: {file}: {error}"
 
 
 def test_copy_of_the_file_runs_without_any_installed_package_and_loads_fast(tmp_path: Path) -> None:

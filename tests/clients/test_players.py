@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import math
 import random
 import re
 import subprocess
@@ -11,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from logging.handlers import QueueHandler
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, cast
 
@@ -18,11 +21,15 @@ import chess
 import chess.engine
 import pytest
 from chess import Move, Square
+from reconchess import GameHistoryEncoder
 
 from gm_arena.specs import players_of
 from gm_arena.stockfish import VARIABLE
-from gm_client import connect, run, running
-from gm_recon import History, Player, Turn, WinReason, play_local
+from gm_client import GmError, connect, run, running
+from gm_recon import History, Player, Turn, WinReason, play_local, read_json
+from tests.arena.matches import played
+from tests.arena.playing import BOTS
+from tests.http.test_rc_connect import BIN
 from tests.serving import Served
 from tests.tools import require_module, require_tool
 
@@ -76,6 +83,13 @@ def of_reconchess(name: str) -> Make:
     return make
 
 
+def many_boards() -> tuple[Player, Player]:
+    """Return two bots in the style of public ones, which keep boards and ask Stockfish."""
+    from tests.arena.bots.many_boards import ManyBoards
+
+    return ManyBoards(), ManyBoards()
+
+
 def chosen(history: History) -> tuple[list[tuple[Square | None, Move | None, Move | None]], Any, Any]:
     """Return the senses and moves of a game; a batch names the queen that a pawn becomes."""
 
@@ -117,23 +131,48 @@ def in_a_batch(make: Make) -> History:
     from gm_env import BatchedRbc
     from gm_env import run as run_batch
 
-    (history,) = run_batch([make()], BatchedRbc(1, max_turns=12), seconds=None)
+    players = make()
+    (history,) = run_batch([players], BatchedRbc(1, max_turns=12), seconds=None)
+    close(players)
     return history
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*QUICK, "RandomBot", "AttackerBot", "TroutBot"])
+@pytest.mark.parametrize("name", [*QUICK, "RandomBot", "AttackerBot", "TroutBot", "ManyBoards"])
 def test_choices_are_equal_with_every_runner(
     name: str, daemon_process: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require_module("numba")
-    if name == "TroutBot":
+    if name in ("TroutBot", "ManyBoards"):
         monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
-    make = ours(name) if name in QUICK else of_reconchess(name)
+    make = many_boards if name == "ManyBoards" else ours(name) if name in QUICK else of_reconchess(name)
     expected = chosen(locally(make))
     assert len(expected[0]) > 4
     assert chosen(on_a_server(make, daemon_process.port)) == expected
     assert chosen(in_a_batch(make)) == expected
+
+
+@pytest.mark.slow
+def test_bot_in_a_file_chooses_alike_in_reconchess_in_a_match_and_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the public ones' style, in processes of its own."""
+    from reconchess import LocalGame, play_local_game
+
+    monkeypatch.setenv(VARIABLE, str(require_tool("stockfish")))
+    here = play_local(*many_boards(), seconds=None)
+    assert here.win_reason == WinReason.KING_CAPTURE
+    *_, history = play_local_game(*many_boards(), LocalGame(seconds_per_player=None))
+    assert chosen(read_json(json.dumps(history, cls=GameHistoryEncoder)).history) == chosen(here)
+
+    file = BOTS / "many_boards.py"
+    subprocess.run([sys.executable, BIN / "rc-bot-match", file, file], cwd=tmp_path, check=True, capture_output=True)
+    (saved,) = tmp_path.glob("ManyBoards-ManyBoards-*.json")
+    assert chosen(read_json(saved.read_text()).history) == chosen(here)
+
+    bots = [f"{name}=reconchess:{file}" for name in ("one", "other")]
+    ((game,), _) = played(tmp_path / "match.jsonl", *bots, "--variant", "rbc", "--games", 1)
+    assert chosen(read_json(json.dumps(game["history"])).history) == chosen(here)
 
 
 class Noting(Player):
@@ -244,6 +283,36 @@ def test_game_that_a_player_cannot_play_from_its_beginning_is_refused(daemon_pro
         run(Noting(), begun, opponent=OTHER, port=port, player=ONE)
 
 
+def test_new_game_has_the_terms_that_are_asked_for(daemon_process: Served) -> None:
+    port, me, other = daemon_process.port, ONE + 30, ONE + 31
+    fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
+    white, black = Noting(), Noting()
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, port=port, player=other)
+        asked = {"clock": "60+0", "fen": fen, "max_turns": 2}
+        assert run(white, opponent=other, port=port, player=me, **asked) == end.result(60)  # type: ignore[arg-type]
+        (_, shown, _), *left, ended = white.calls
+        assert shown == chess.Board(fen).fen()
+        assert 50 < min(left) <= max(left) <= 60
+        assert ended == (None, WinReason.TURN_LIMIT)
+        end = threads.submit(run, Noting(), port=port, player=other)
+        player = Noting()
+        history = run(player, opponent=other, port=port, player=me, clock=None, reversible_moves=4)
+        assert (len(history.turns), player.calls[1]) == (4, math.inf)
+
+
+def test_terms_of_a_new_game_that_cannot_be_are_named(daemon_process: Served) -> None:
+    port = daemon_process.port
+    with connect(port=port) as client:
+        account = client.register("asks-for-much")
+        client.register("is-asked")
+    hello = {"player": account["player"], "key": account["key"]}
+    with pytest.raises(GmError, match=r"^clock: "):
+        run(Noting(), opponent="is-asked", clock="soon", port=port, **hello)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^max_turns: leave it out, or name an opponent for a new game$"):
+        run(Noting(), 1, max_turns=3, port=port, player=ONE)
+
+
 def test_opponent_that_nobody_knows_is_refused_by_its_name(daemon_process: Served) -> None:
     port = daemon_process.port
     expected = r"^opponent: 'randm' is no bot of the server \(it has none\), nor a player to invite: "
@@ -347,6 +416,32 @@ def test_class_in_place_of_a_player_is_refused_alike_by_every_runner(daemon_proc
             with pytest.raises(TypeError, match=message):
                 play()
         assert len(client.games()["games"]) == games
+
+
+class Closing(Noting):
+    """A player that notes when it is closed."""
+
+    def close(self) -> None:
+        self.calls.append("closed")
+
+
+def test_no_runner_closes_a_player_that_it_is_given(daemon_process: Served) -> None:
+    require_module("numba")
+    from gm_env import BatchedRbc
+    from gm_env import run as run_batch
+
+    white, black = Closing(), Closing()
+    play_local(white, black, max_turns=1)
+    with connect(port=daemon_process.port, player=ONE) as client:
+        game_id = client.new_game(ONE, OTHER, variant="rbc", max_turns=1)["game_id"]
+    with ThreadPoolExecutor() as threads:
+        end = threads.submit(run, black, game_id, port=daemon_process.port, player=OTHER)
+        run(white, game_id, port=daemon_process.port, player=ONE)
+        end.result()
+    run_batch([(white, black)], BatchedRbc(1, max_turns=1))
+    for player in (white, black):
+        assert player.calls.count((None, WinReason.TURN_LIMIT)) == 3
+        assert "closed" not in player.calls
 
 
 def test_player_in_two_games_of_a_batch_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,9 @@ def worker_of(events: list[Json], game_id: int) -> int:
 
 
 def test_levels_and_variants_are_those_of_the_bots() -> None:
-    levels = {each.name.removeprefix("minimax").lstrip("-") or DEFAULT_LEVEL: each for each in KINDS[:5]}
+    levels = {
+        each.name.removeprefix("minimax").lstrip("-") or DEFAULT_LEVEL: each for each in KINDS if each.make == "minimax"
+    }
     assert {name: each.about for name, each in levels.items()} == {
         name: level.describe() for name, level in LEVELS.items()
     }
@@ -82,11 +85,23 @@ def test_variants_of_recon_zero_are_those_of_the_bot() -> None:
 
 
 def test_setting_names_makes_levels_or_none() -> None:
-    assert [each.name for each in kinds_of("random,minimax-club")] == ["minimax-club", "random"]
+    assert [each.name for each in kinds_of("random,minimax-club")] == ["random", "minimax-club"]
     assert kinds_of("none") == []
-    with pytest.raises(ConfigError, match=r"bots: 'stockfish' is not a bot of gmd's; name some of minimax, "):
+
+
+def test_all_bots_are_those_that_have_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", sys.executable)
+    assert "expectation" in [each.name for each in kinds_of("all")]
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
+    assert "expectation" not in [each.name for each in kinds_of("all")]
+    with pytest.raises(ConfigError, match="expectation needs stockfish: install stockfish, or leave it out"):
+        kinds_of("expectation")
+
+
+def test_setting_refuses_a_bot_that_is_not_gmds() -> None:
+    with pytest.raises(ConfigError, match=r"bots: 'stockfish' is not a bot of gmd's; name some of random, "):
         kinds_of("stockfish")
-    assert (EMBEDDED.bots, SERVED.bots) == ("none", "minimax,random")
+    assert (EMBEDDED.bots, SERVED.bots) == ("none", "all")
 
 
 @pytest.mark.slow
@@ -314,7 +329,7 @@ def workers_of(pid: int) -> list[int]:
 @pytest.mark.slow
 async def test_bots_are_announced_and_have_a_process_from_their_first_game_on_which_shows_no_key() -> None:
     with served("--bots", "minimax,random", "--bot-games", "2", env={"GMD_METRICS_TOKEN": "geheim"}) as daemon:
-        names = "minimax, minimax-beginner, minimax-novice, minimax-club, minimax-expert, random"
+        names = "random, minimax-beginner, minimax-novice, minimax, minimax-club, minimax-expert"
         assert f"Bots that play whoever invites them, 2 games at a time: {names}" in daemon.lines
         assert workers_of(daemon.process.pid) == []
         async with daemon.client() as client:

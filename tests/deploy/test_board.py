@@ -20,19 +20,20 @@ from gmd.http.pages.static_files import BOARD, StaticFiles
 from tests.deploy.test_clone import ROOT, dependencies
 
 HOOK = ROOT / "deploy" / "packaging" / "board.py"
-FOLDER = "gmd/http/pages/static/cm-chessboard"
+FOLDER = "gmd/http/pages/static/chessground"
 #: The members of an archive: what is kept, and what is not.
 KEPT = {
-    "package/LICENSE": b"MIT",
+    "package/LICENSE": b"GPL",
     "package/package.json": b"{}",
-    "package/src/Chessboard.js": b"export class Chessboard {}",
-    "package/assets/chessboard.css": b"svg {}",
-    "package/assets/pieces/standard.svg": b"<svg/>",
+    "package/dist/chessground.min.js": b"export function Chessground() {}",
+    "package/dist/chessground.d.ts": b"export declare function Chessground(): void;",
+    "package/assets/chessground.base.css": b"cg-board {}",
+    "package/assets/chessground.cburnett.css": b"piece {}",
 }
 LEFT_OUT = {
     "package/README.md": b"# A board",
-    "package/assets/chessboard.css.map": b"{}",
-    "package/assets/pieces/staunty.svg": b"<svg/>",
+    "package/dist/chessground.js": b"import './state.js'",
+    "package/dist/chessground.js.map": b"{}",
     "package/../evil.js": b"alert(1)",
     "/package/evil.js": b"alert(1)",
     "elsewhere/evil.js": b"alert(1)",
@@ -58,7 +59,7 @@ def packed(path: Path) -> tuple[Path, str]:
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-        link = tarfile.TarInfo("package/src/link.js")
+        link = tarfile.TarInfo("package/dist/link.d.ts")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
     digest = sha512((path / "board.tgz").read_bytes()).digest()
@@ -74,13 +75,13 @@ def test_archive_with_the_right_digest_is_unpacked_and_not_taken_twice(
 ) -> None:
     archive, integrity = packed(tmp_path)
     monkeypatch.setattr(board, "INTEGRITY", integrity)
-    monkeypatch.setenv("CM_CHESSBOARD", str(archive))
+    monkeypatch.setenv("CHESSGROUND", str(archive))
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "old.js").write_text("the remains of another version")
     board.bring(tmp_path)
     kept = {name.removeprefix("package/"): content for name, content in KEPT.items()}
     assert files_in(tmp_path / FOLDER) == {**kept, "integrity.txt": f"{integrity}\n".encode()}
-    assert [each.name for each in (tmp_path / FOLDER).parent.iterdir()] == ["cm-chessboard"]
+    assert [each.name for each in (tmp_path / FOLDER).parent.iterdir()] == ["chessground"]
     assert not list(tmp_path.rglob("evil.js"))
     archive.unlink()
     board.bring(tmp_path)  # it is there
@@ -90,11 +91,11 @@ def test_archive_with_another_digest_is_refused_and_leaves_nothing(
     board: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive, integrity = packed(tmp_path)
-    monkeypatch.setenv("CM_CHESSBOARD", str(archive))
+    monkeypatch.setenv("CHESSGROUND", str(archive))
     with pytest.raises(board.NoBoard) as refused:
         board.bring(tmp_path)
     assert str(refused.value) == (
-        f"{archive} has the digest {integrity}, and cm-chessboard {board.VERSION} has {board.INTEGRITY}"
+        f"{archive} has the digest {integrity}, and {board.NAME} {board.VERSION} has {board.INTEGRITY}"
     )
     assert not (tmp_path / FOLDER).exists()
 
@@ -102,7 +103,7 @@ def test_archive_with_another_digest_is_refused_and_leaves_nothing(
 def test_machine_without_a_network_and_npm_is_told_why(
     board: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("CM_CHESSBOARD", raising=False)
+    monkeypatch.delenv("CHESSGROUND", raising=False)
     monkeypatch.setattr(board, "REGISTRY", "http://127.0.0.1:1")  # nobody listens there
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -120,7 +121,7 @@ def test_machine_without_a_network_and_npm_is_told_why(
 def checkout(tmp_path: Path) -> Path:
     """Return a copy of this checkout without the board, whose hook takes the archive beside it for the right one."""
     folder = tmp_path / "gmd"
-    left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "cm-chessboard", "tests", "docs", "bench")
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "chessground", "tests", "docs", "bench")
     shutil.copytree(ROOT, folder, ignore=left_out)
     shutil.copy(ROOT / ".gitignore", folder)
     _, integrity = packed(tmp_path)
@@ -135,7 +136,7 @@ def wheel_of(checkout: Path, named: str) -> tuple[set[str], str]:
     options = ["--verbose", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(checkout.parent)]
     done = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", *options, str(checkout)],
-        env={**dependencies(), "CM_CHESSBOARD": named},
+        env={**dependencies(), "CHESSGROUND": named},
         capture_output=True,
         text=True,
     )
@@ -160,7 +161,7 @@ def test_wheel_without_the_board_is_built_with_a_warning(checkout: Path) -> None
     names, said = wheel_of(checkout, "none")
     assert not any(name.startswith(FOLDER) for name in names)
     assert "gmd/http/pages/static/style.css" in names
-    assert f"{WARNING}CM_CHESSBOARD is none" in " ".join(said.split())
+    assert f"{WARNING}CHESSGROUND is none" in " ".join(said.split())
     static = StaticFiles(checkout / "gmd" / "http" / "pages" / "static")
     assert not static.has_board
     assert static.url("style.css")
@@ -169,11 +170,11 @@ def test_wheel_without_the_board_is_built_with_a_warning(checkout: Path) -> None
 @pytest.mark.slow
 def test_script_brings_the_board_later(checkout: Path) -> None:
     command = [sys.executable, checkout / "deploy" / "packaging" / "board.py"]
-    environment = {**dependencies(), "CM_CHESSBOARD": "none"}
+    environment = {**dependencies(), "CHESSGROUND": "none"}
     refused = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert (refused.returncode, refused.stderr) == (1, f"{WARNING}CM_CHESSBOARD is none\n")
-    environment["CM_CHESSBOARD"] = str(checkout.parent / "board.tgz")
+    assert (refused.returncode, refused.stderr) == (1, f"{WARNING}CHESSGROUND is none\n")
+    environment["CHESSGROUND"] = str(checkout.parent / "board.tgz")
     assert subprocess.run(command, env=environment, capture_output=True, text=True).stderr == ""
     static = StaticFiles(checkout / "gmd" / "http" / "pages" / "static")
     assert static.has_board
-    assert static.url(BOARD).endswith("/cm-chessboard/src/Chessboard.js")
+    assert static.url(BOARD).endswith("/chessground/dist/chessground.min.js")

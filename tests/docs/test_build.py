@@ -24,9 +24,7 @@ REFERENCE = {
     "env-policies": ("gm_env.policies", "gm_env.player_opponent", "gm_arena.opponent"),
     "arena": (
         "gm_arena.bot",
-        "gm_arena.reconchess_game",
         "gm_arena.schedule",
-        "gm_arena.swiss",
         "gm_arena.crosstable",
     ),
 }

@@ -233,6 +233,22 @@ def test_player_that_cannot_be_made_or_begin_loses() -> None:
             assert outcome(RbcEnv(opponent=PlayerOpponent(failing), seat="white"))[:2] == LOST
 
 
+@pytest.mark.parametrize("method", ["handle_game_start", "choose_move", "handle_game_end"])
+def test_player_is_closed_once_wherever_it_fails(method: str) -> None:
+    closed: list[str] = []
+
+    def make() -> Failing:
+        player = Failing(method)
+        vars(player)["close"] = lambda: closed.append(method)
+        return player
+
+    env = RbcEnv(opponent=PlayerOpponent(make), seat="white", fens=SAFE, max_turns=3)
+    with pytest.warns(RuntimeWarning, match="a bug of the player's"):
+        outcome(env)
+    env.close()
+    assert closed == [method]
+
+
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [

@@ -134,7 +134,7 @@ def test_games_that_ended_before_ends_were_recorded_are_pruned_like_others(tmp_p
     assert [game.game_id for game in store.prune(60)] == [1]
     assert store.prune(60) == []
     assert [row.game_id for row in store.rows(GameQuery())] == [3, 2]
-    engine.dispose()
+    store.close()
 
 
 PLANNED = {

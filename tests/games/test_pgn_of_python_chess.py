@@ -145,7 +145,7 @@ def test_any_game_that_hides_something_is_read_as_by_python_chess_with_its_rules
         assert said[0] == said[1], text
         replayed = pgn_game(found, "here")
         taken = replayed.history and [turn.taken or chess.Move.null() for turn in replayed.history.turns]
-        assert (taken or [move for move, _ in replayed.moves]) == [node.move for node in nodes], text
+        assert (taken or [node.move for node in replayed.moves]) == [node.move for node in nodes], text
 
 
 def test_any_file_is_read_as_by_python_chess() -> None:

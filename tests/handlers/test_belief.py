@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import cast
 
@@ -14,9 +15,11 @@ from chess import Board, Move
 from trio.testing import MockClock
 
 from gm_recon.belief import PIECES
+from gm_recon.possible import SENSE_SQUARES
 from gmd.daemon import Daemon
 from gmd.games.rbc import RbcGame
-from gmd.play.beliefs import MOST_KEPT, SAMPLE_CAP
+from gmd.handlers.in_process import Refused
+from gmd.play.beliefs import MOST_KEPT, SAMPLE_CAP, FollowedCache
 from gmd.play.budget import Budget
 from gmd.tcp.session import Session
 from tests.helpers import START_FEN, Client, Json, connected, memory_daemon, running_daemon
@@ -57,6 +60,11 @@ def truth(daemon: Daemon) -> Board:
     live = daemon.arbiter.cached(1)
     assert live is not None
     return cast(RbcGame, live.game).recon.board.as_chess()
+
+
+def forget(daemon: Daemon) -> None:
+    """Forget all positions, as if others had taken their places."""
+    daemon.services.beliefs.kept = FollowedCache(MOST_KEPT, held=0.0, idle=0.0)
 
 
 def key(board: Board) -> str:
@@ -122,7 +130,7 @@ async def test_belief_has_the_truth_and_is_the_same_after_a_restart_of_the_follo
                     shares = [belief["marginals"][PIECES.index(p)][s] for s, p in truth(daemon).piece_map().items()]
                     assert min(shares) >= 1 / belief["count"] - 1e-12
         followed = [await ask(client, seat, samples=10) for seat in SEATS]
-        daemon.services.beliefs.kept.drop(1)
+        forget(daemon)
         assert [await ask(client, seat, samples=10) for seat in SEATS] == followed
 
 
@@ -179,7 +187,7 @@ async def test_long_work_is_refused_and_goes_on_with_the_next_request() -> None:
         for seat in ("white", "black", "white", "black", "white"):
             await turn(client, seat, "e3", None)
         whole = await ask(client, "black")
-        daemon.services.beliefs.kept.drop(1)
+        forget(daemon)
         daemon.services.beliefs.most_steps = 1
         refused = 0
         while (reply := await client.ask("belief", game_id=1, player=2))["error"] is not None:
@@ -267,6 +275,51 @@ async def test_address_with_all_places_yields_a_share_to_another_address() -> No
         assert [reply["retry_after"] > 0 for reply in refused] == [True], "more than its share"
         for client in clients:
             await client.aclose()
+
+
+async def test_hint_names_the_sense_that_leaves_the_fewest_positions_while_the_seat_is_to_sense(client: Client) -> None:
+    await begun(client)
+    assert "hint" not in await ask(client, "white")
+    assert (await ask(client, "white", hint=True))["hint"] == {"square": "b2", "left": 1.0}, "nothing is unknown"
+    assert (await ask(client, "black", hint=True))["hint"] is None
+    await turn(client, "white", "e7", "e2e4")
+    hint = (await ask(client, "black", hint=True))["hint"]
+    expected = {square: share_left(list(after_one_move()), square) for square in SENSE_SQUARES}
+    assert hint["left"] == pytest.approx(min(expected.values()))
+    assert expected[chess.parse_square(hint["square"])] == min(expected.values())
+    assert (await ask(client, "white", hint=True))["hint"] is None
+    await client.ask("sense", game_id=1, player=2, square=hint["square"])
+    assert (await ask(client, "black", hint=True))["hint"] is None
+    await client.ask("end_game", game_id=1, player=2, termination="resignation_black")
+    assert (await ask(client, "black", hint=True))["hint"] is None
+
+
+def share_left(boards: list[Board], square: chess.Square) -> float:
+    """Return the share of positions that a sense leaves on average, by comparing what it would show on each."""
+    window = chess.SquareSet(chess.BB_KING_ATTACKS[square] | chess.BB_SQUARES[square])
+    shown = Counter(str([board.piece_at(each) for each in window]) for board in boards)
+    return sum(count * count for count in shown.values()) / len(boards) ** 2
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+async def test_ranked_game_gives_its_players_beliefs_without_hints(ranked: bool) -> None:
+    async with running_daemon() as daemon:
+        players = {}
+        for name in ("ann", "bob"):
+            reply = await daemon.ask("register", name=name)
+            players[name] = {"player": reply["player"], "key": reply["key"]}
+            await daemon.ask("settings", **players[name])  # it is present
+        ann, bob = players["ann"], players["bob"]
+        pair = {"white": ann["player"], "black": bob["player"], "variant": "rbc", "ranked": ranked}
+        game_id = (await daemon.ask_as_operator("pair", **pair))["game_id"]
+        for player in players.values():
+            await daemon.ask("accept", game_id=game_id, **player)
+        assert (await daemon.ask("belief", game_id=game_id, **ann))["count"] == 1
+        if ranked:
+            with pytest.raises(Refused, match=f"hint: game {game_id} is ranked: ask for a belief without a hint"):
+                await daemon.ask("belief", game_id=game_id, hint=True, **ann)
+        else:
+            assert (await daemon.ask("belief", game_id=game_id, hint=True, **ann))["hint"]["square"]
 
 
 @pytest.mark.slow

@@ -490,3 +490,35 @@ async def test_internal_failure_logs_no_key(monkeypatch: pytest.MonkeyPatch) -> 
     for text in (*map(str, logged), *shown):
         assert key not in text
         assert PASSWORD not in text
+
+
+async def test_server_with_a_code_registers_those_who_send_it_and_the_operators_players() -> None:
+    async with house(invite="spring term") as (_, operator, client):
+        missing = await client.ask("register", name="ann")
+        assert (missing["code"], missing["error"].split(":")[0]) == ("unauthorized", "invite")
+        assert "spring" not in missing["error"]
+        first = await client.ask("register", name="ann", invite="spring term", token="a long token")
+        assert first["error"] is None
+        again = await client.ask("register", name="ann", invite="spring term", token="a long token")
+        assert (again["player"], again["key"]) == (first["player"], first["key"])
+        assert (await operator.ask("register", name="bob"))["error"] is None
+
+
+async def test_wrong_codes_use_up_the_attempts_of_their_address() -> None:
+    async with running_daemon(invite="spring term", max_failures_per_minute=3) as daemon:
+        client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+        await client.ask("hello")
+        for _ in range(3):
+            assert (await client.ask("register", name="cyd", invite="summer term"))["code"] == "unauthorized"
+        assert (await client.ask("register", name="cyd", invite="spring term"))["code"] == "too_many"
+        await client.aclose()
+
+
+async def test_class_registers_at_once_from_one_address() -> None:
+    async with house(invite="spring term") as (daemon, _operator, _client):
+        students = [await daemon.connect() for _ in range(30)]
+        for number, student in enumerate(students):
+            await student.send(
+                {"kind": "register", "name": f"student-{number}", "password": PASSWORD, "invite": "spring term"}
+            )
+        assert [(await student.receive())["error"] for student in students] == [None] * 30

@@ -105,6 +105,7 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
     HttpRequest("POST", "/games/{game_id}/rematch", form={}, visits=True),
     HttpRequest("POST", "/games/{game_id}/rematch", form={}, who="stranger", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid", visits=True),
+    HttpRequest("GET", "/games/{game_id}/aid?hint=1", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid", who="stranger", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", who="nobody"),

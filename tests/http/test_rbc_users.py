@@ -173,3 +173,11 @@ async def test_stopping_daemon_answers_every_route_with_retry_after() -> None:
                     assert response.headers["retry-after"] == "1"
             asking.cancel_scope.cancel()
         await client.aclose()
+
+
+async def test_server_with_a_code_takes_it_as_the_affiliation() -> None:
+    async with http_daemon(invite="spring term") as (_, client):
+        refused = await client.post("/api/users/", json=REGISTRATION)
+        assert refused.status_code == 403
+        right = await client.post("/api/users/", json={**REGISTRATION, "affiliation": "spring term"})
+        assert answered(right) == {"username": REGISTRATION["username"]}

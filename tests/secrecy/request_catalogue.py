@@ -108,7 +108,7 @@ class Seat:
             yield self.mine("state", actions=actions)
             yield self.mine("wait", timeout=0, actions=actions)
         yield self.mine("actions")
-        yield self.mine("belief", samples=3, seed=self.ply)
+        yield self.mine("belief", samples=3, seed=self.ply, hint=True)
         several: Json = {"kind": "wait", "player": self.me, "timeout": 0, "actions": True}
         yield {**several, "game_ids": [self.game_id]}
         yield {**several, "game_ids": [*self.others, self.game_id], "seat": self.color}
@@ -140,7 +140,7 @@ class Seat:
         yield {"kind": "actions", "game_id": self.game_id, "player": STRANGER}
         yield {"kind": "actions", "game_id": self.game_id, "player": None}
         for player in (STRANGER, None):
-            yield {"kind": "belief", "game_id": self.game_id, "player": player, "samples": 9}
+            yield {"kind": "belief", "game_id": self.game_id, "player": player, "samples": 9, "hint": True}
         yield {"kind": "wait", "game_id": self.game_id, "player": STRANGER, "timeout": 0}
         for ply in (self.ply - 1, self.ply):
             if ply >= 0:

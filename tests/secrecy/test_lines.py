@@ -42,7 +42,7 @@ ALL: list[Json] = [
     {"kind": "state", "actions": True},
     {"kind": "state", "brief": True},
     {"kind": "actions"},
-    {"kind": "belief", "samples": 2},
+    {"kind": "belief", "samples": 2, "hint": True},
     {"kind": "wait", "timeout": 0},
     {"kind": "sense", "square": "z9"},
     {"kind": "move", "move": "a1a1"},

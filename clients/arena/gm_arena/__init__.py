@@ -4,6 +4,6 @@
 are the kinds, and ``specs`` chooses among them. ``seat`` lets one bot play one seat of a game; ``bridge`` plays the
 games of a player, several at once.
 
-``schedule``, ``swiss`` and ``crosstable`` compute pairings and standings; ``tournament`` is ``gmd tournament``.
+``schedule`` and ``crosstable`` compute pairings and standings; ``tournament`` is ``gmd tournament``.
 Importing the package imports none of these modules.
 """

@@ -22,19 +22,21 @@ BESIDE = 52
 EMPTY, UNKNOWN = "·", " "
 
 
-@dataclass(frozen=True)
+@dataclass
 class Picture:
     """The contents of a drawn board.
 
     :ivar marked: squares to highlight, such as those of the last move.
     :ivar alarmed: squares to highlight as a warning, such as that of a king in check.
     :ivar known: the squares that the viewer knows; the others are drawn as fog.
+    :ivar title: whose view it is, if there are several.
     """
 
     pieces: Mapping[Square, Piece]
     marked: SquareSet = field(default_factory=SquareSet)
     alarmed: SquareSet = field(default_factory=SquareSet)
     known: SquareSet = field(default_factory=lambda: SquareSet(chess.BB_ALL))
+    title: str = ""
 
 
 def squares_of(move: Move | None) -> SquareSet:
@@ -58,7 +60,7 @@ class Palette(NamedTuple):
     black: str
 
 
-#: For terminals of 256 colours and more.
+#: For terminals of 256 colours and more; those of sixteen get letters.
 FULL = Palette(
     plain=("on #b8996a", "on #855d2b"),
     marked=("on #7aa35a", "on #5a8040"),
@@ -67,23 +69,12 @@ FULL = Palette(
     white="bold #ffffff",
     black="bold #101010",
 )
-#: For terminals of sixteen colours. White and black are both readable on each of these squares, whichever shades the
-#: terminal uses.
-SIXTEEN = Palette(
-    plain=("on green", "on magenta"),
-    marked=("on red", "on red"),
-    fog=("on bright_black", "on bright_black"),
-    alarmed="on bright_red",
-    white="bold bright_white",
-    black="black",
-)
 
 
 def palette_of(console: Console) -> Palette | None:
-    """Return the colours of a console; None if it is not a terminal, has no colours or cannot show chess pieces."""
-    if not console.is_terminal or console.color_system is None or not console.encoding.lower().startswith("utf"):
-        return None
-    return SIXTEEN if console.color_system == "standard" else FULL
+    """Return the colours of a console; None if it is not a terminal, has too few or cannot show chess pieces."""
+    colored = console.is_terminal and console.color_system in ("256", "truecolor")
+    return FULL if colored and console.encoding.lower().startswith("utf") else None
 
 
 def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = chess.WHITE) -> list[Text]:

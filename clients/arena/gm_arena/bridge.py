@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ssl
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import chess
 import trio
@@ -22,19 +20,13 @@ from gm_client.blocking import (
     GmError,
 )
 from gm_client.trio_client import Client
-from gm_protocol.state import side_of
 
 from .bot import Bot, BotFailed, Bots, Place, Stillborn
 from .endings import result_words
-from .seat import Played, learn_names, play_seat
+from .report import Lines
+from .seat import learn_names, play_seat
 from .sides import made_as, player_in
 
-#: Seconds without a move after which a bot treats a game as abandoned and does not play it.
-ABANDONED_SECONDS = 3600.0
-#: Seconds that a bot which is about to leave keeps waiting for an opponent's move.
-LEAVING_SECONDS = 30.0
-#: Longest wait of one request, in seconds; the server may answer sooner.
-MAX_WAIT_SECONDS = 600.0
 #: Error codes after which a game needs nothing more from the player.
 GONE = {"game_over", "no_such_game"}
 
@@ -63,66 +55,18 @@ class Server:
         how: dict[str, Any] = {"path": self.path, "tls": self.tls, "patience": self.patience, **self.hello}
         return Client(self.host, self.port, **how)
 
-    async def greet(self) -> None:
-        """Connect once, to check that the server is reachable and accepts the player.
-
-        :raises ConnectionLost, GmError: the server has been unreachable for longer than the patience, or refuses.
-        """
-        async with self.client() as client:
-            await client.open()
-
-
-class Reporter(Protocol):
-    """A receiver of progress reports."""
-
-    def begins(self, place: Place) -> None:
-        """Report that a seat is taken."""
-
-    def ends(self, played: Played) -> None:
-        """Report that a seat was played to its end."""
-
-    def leaves_alone(self, game_id: int, reason: str) -> None:
-        """Report that a game is not played, or no longer."""
-
-    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
-        """Report that a game in progress is left as it is, since the opponent has not moved for so many seconds."""
-
-    def declines(self, game_id: int, reason: str) -> None:
-        """Report that an invitation to a game was declined."""
-
-    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
-        """Report that a game waits for the player while every place is taken.
-
-        :param at_once: the number of games being played, which is the maximum.
-        :param start_seconds: the game is lost if it is not played so long after its start; None without a clock.
-        """
-
 
 class Bridge:
     """The games in progress. Each has a bot of its own, and none delays another."""
 
-    def __init__(
-        self,
-        server: Server,
-        bots: Bots,
-        reporter: Reporter,
-        *,
-        at_once: int,
-        abandoned_after: float = ABANDONED_SECONDS,
-        leave_after: float = LEAVING_SECONDS,
-    ) -> None:
-        """:param at_once: the most games to play at the same time.
-        :param abandoned_after: :meth:`play_all` skips games without a clock whose last move is more than so many
-            seconds ago.
-        :param leave_after: when draining, it leaves games without a clock in which the opponent has not moved for
-            so many seconds.
+    def __init__(self, server: Server, bots: Bots, reporter: Lines, *, at_once: int) -> None:
+        """:param reporter: receives what happens, line by line.
+        :param at_once: the most games to play at the same time.
         """
-        self._abandoned_after, self._leave_after = abandoned_after, leave_after
         self._server, self._bots, self._reporter = server, bots, reporter
-        self._room, self._at_once = trio.Semaphore(at_once), at_once
+        self._room = trio.Semaphore(at_once)
         self._in_hand: dict[int, list[Place]] = {}
         self._left_alone: dict[int, None] = {}
-        self._playing: dict[int, trio.CancelScope] = {}
         self._draining = False
         self._looking = trio.CancelScope()
         self._error: Exception | None = None
@@ -160,19 +104,11 @@ class Bridge:
             raise self._error
 
     def drain(self) -> None:
-        """Begin no more games; those in progress go on while the opponent moves.
-
-        Games that nobody has joined are called off.
-        """
+        """Begin no more games; those in progress go on. Games that nobody has joined are called off."""
         self._draining = True
         self._looking.cancel()
         for places in self._in_hand.values():
-            self._leave_soon(places)
-
-    def _leave_soon(self, places: list[Place]) -> None:
-        """Call off a game that nobody has joined, and leave one in which the opponent no longer moves."""
-        self._games.start_soon(self._withdraw, places[0])
-        self._games.start_soon(self._leave_if_silent, places)
+            self._games.start_soon(self._withdraw, places[0])
 
     async def play_one(self, game_id: int) -> None:
         """Play an existing game, in the player's seats or in one that is open."""
@@ -195,8 +131,7 @@ class Bridge:
     ) -> None:
         """Make games against a player, or, where that is None, against whoever joins; and play them.
 
-        :param opponent: an id, which makes a game that waits for that player; or the name of a registered player who
-            is online, and is challenged.
+        :param opponent: see :func:`~gm_arena.sides.made_as`.
         :param colors: the bot's colours, one for each game.
         :param options: fields of ``new_game``, which override the bots' defaults.
         """
@@ -208,7 +143,13 @@ class Bridge:
             for color in colors:
                 if not await self._has_room():
                     return
-                game = await made_as(client, opponent, color, fields)
+                try:
+                    game = await made_as(client, opponent, color, fields)
+                except GmError as error:
+                    if not isinstance(opponent, str) or opponent in (bots := [bot["name"] for bot in client.bots]):
+                        raise
+                    known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to challenge"
+                    raise BridgeError(f"--opponent: {opponent!r} is {known}: {error}") from error
                 state = await _seen_by_all(client, game["game_id"])
                 places = self._places_in(state, client.player)
                 for place in places:
@@ -225,24 +166,13 @@ class Bridge:
         """
         async with self._server.client() as client:
             await client.open()
-            while not self._draining and (count is None or count > 0):
+            while (count is None or count > 0) and await self._has_room():
                 state = await self._next_due(client)
-                if state is not None and await self._has_room_for(state, client):
+                if state is None:
+                    self._room.release()
+                else:
                     self._take(self._places_in(state, client.player))
                     count = None if count is None else count - 1
-
-    async def _has_room_for(self, state: GameState, client: Client) -> bool:
-        """Wait until there is room for a game, and take it. Return False if the game is over by that time."""
-        if self._room.value > 0:
-            return await self._has_room()
-        start_seconds = None if state["clock"] is None else float(client.limits["start_seconds"])
-        self._reporter.waits(state["game_id"], self._at_once, start_seconds)
-        if not await self._has_room():
-            return False
-        if (await _seen_by_all(client, state["game_id"]))["phase"] != "over":
-            return True
-        self._room.release()
-        return False
 
     async def _has_room(self) -> bool:
         """Wait until there is room for another game, and take it. Return False if no more games may begin."""
@@ -262,20 +192,15 @@ class Bridge:
         most = int(client.limits["max_wait_games"])
         if len(self._excepted) > most:
             await self._forget_what_is_over(client)
-        excepted = self._excepted
-        if len(excepted) > most and self._room.value == 0:  # a game in progress will end and make room
-            if await self._has_room():
-                self._room.release()
-            return None
-        if len(excepted) > most:
+        if len(self._excepted) > most:
             raise BridgeError(f"{len(self._left_alone)} games are left alone, but the server excludes at most {most}")
         due: GameState | None = None
         with self._unless_draining():
-            due = (await client.wait(any=True, except_=excepted, brief=True))["state"]
+            due = (await client.wait(any=True, except_=self._excepted, brief=True))["state"]
         if due is None or due["phase"] == "over":
             return None
         state = await _seen_by_all(client, due["game_id"])
-        reason = self._unplayable(state) or await self._why_abandoned(client, state, due["phase"])
+        reason = self._unplayable(state)
         if reason is None:
             return state
         if due["phase"] == "open":  # the player is only invited
@@ -283,13 +208,6 @@ class Bridge:
         else:
             self._leave_alone(due["game_id"], reason)
         return None
-
-    async def _why_abandoned(self, client: Client, state: GameState, phase: str | None) -> str | None:
-        """Return why to skip a game, or None. Invitations are never skipped, nor is anything while the list is full."""
-        if phase == "open" or len(self._excepted) >= int(client.limits["max_wait_games"]):
-            return None
-        since = await abandoned_since(client, state, self._abandoned_after)
-        return None if since is None else f"has not been moved in since {since} (--abandoned-after)"
 
     @property
     def _excepted(self) -> list[int]:
@@ -348,17 +266,16 @@ class Bridge:
         self._in_hand[places[0].game_id] = places
         self._games.start_soon(self._play, places)
         if self._draining:  # draining began while the game was being made or looked up
-            self._leave_soon(places)
+            self._games.start_soon(self._withdraw, places[0])
 
     async def _play(self, places: list[Place]) -> None:
         game_id = places[0].game_id
         try:
-            with trio.CancelScope() as self._playing[game_id]:
-                async with trio.open_nursery() as nursery:
-                    for place in places:
-                        nursery.start_soon(self._play_seat, place)
+            async with trio.open_nursery() as nursery:
+                for place in places:
+                    nursery.start_soon(self._play_seat, place)
         finally:
-            del self._in_hand[game_id], self._playing[game_id]
+            del self._in_hand[game_id]
             self._room.release()
 
     async def _play_seat(self, place: Place) -> None:
@@ -384,15 +301,6 @@ class Bridge:
         except BotFailed as failure:
             return Stillborn(failure)
 
-    async def _leave_if_silent(self, places: list[Place]) -> None:
-        """Stop playing a game when the opponent no longer moves."""
-        game_id, colors = places[0].game_id, {place.color for place in places}
-        async with self._server.client() as client:
-            with suppress(GmError, ConnectionLost, BadReply):  # the game's own connection reports these
-                if await falls_silent(client, game_id, colors, self._leave_after) and game_id in self._playing:
-                    self._reporter.leaves_unfinished(game_id, self._leave_after)
-                    self._playing[game_id].cancel()
-
     async def _withdraw(self, place: Place) -> None:
         """Call off a game that has not begun."""
         async with self._server.client() as client:
@@ -403,46 +311,6 @@ class Bridge:
 async def _seen_by_all(client: Client, game_id: int) -> GameState:
     """Return a game as spectators see it; the request does not count as contact from the player and starts no clock."""
     return (await client.state(game_id, player=None, brief=True))["state"]
-
-
-# --- Abandoned games, and opponents who have stopped moving: games with a clock end by themselves ----------------
-
-
-async def abandoned_since(client: Client, state: GameState, seconds: float) -> str | None:
-    """Return the time of a game's last move, as the server writes it, if that is too long ago; else None.
-
-    :param seconds: the age, by this machine's clock, from which a game counts as abandoned.
-    """
-    if state["clock"] is not None:
-        return None
-    rows = (await client.games(before=state["game_id"] + 1, limit=1))["games"]
-    if not rows or rows[0]["game_id"] != state["game_id"]:  # removed meanwhile
-        return None
-    changed: str | None = rows[0].get("changed")  # rows of older servers lack the field
-    return (
-        changed if changed is not None and time.time() - datetime.fromisoformat(changed).timestamp() > seconds else None
-    )
-
-
-async def falls_silent(client: Client, game_id: int, colors: Collection[chess.Color], seconds: float) -> bool:
-    """Wait until a game is over or the opponent has been silent too long; return True for silence.
-
-    :param client: makes its requests without a player, so that no clock starts and no player counts as present.
-    :param colors: the sides whose moves are not waited for.
-    :param seconds: seconds that the others may take for a move.
-    """
-    state = (await client.state(game_id, player=None, brief=True))["state"]
-    ply, since = state["ply_index"], trio.current_time()
-    while state["clock"] is None and state["phase"] != "over":
-        if state["ply_index"] != ply or side_of(state["turn"]) in colors:
-            ply, since = state["ply_index"], trio.current_time()
-        left = since + seconds - trio.current_time()
-        if left <= 0:
-            return True
-        shown = await client.wait(game_id, player=None, ply=ply, timeout=min(left, MAX_WAIT_SECONDS), brief=True)
-        assert shown["state"] is not None  # only a wait for several games has none
-        state = shown["state"]
-    return False
 
 
 # --- Ranked games ------------------------------------------------------------------------------------------------

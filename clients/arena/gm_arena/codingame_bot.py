@@ -61,10 +61,16 @@ class CodinGameBots(Bots):
 
 
 class CodinGameBot(BoardBot):
-    """A bot's process and its protocol. The server has single games: the number is always 1, the score 0 0."""
+    """A bot's process and its protocol.
+
+    :ivar game: the number of the game in its match, and ``score_so_far`` its half-points in it and its opponent's.
+    :ivar configuration_seconds: the time for its configuration.
+    """
+
+    game, score_so_far = 1, (0, 0)  # the server has single games
 
     def __init__(self, process: BotProcess, rng: random.Random) -> None:
-        self._process, self._rng = process, rng
+        self._process, self._rng, self.configuration_seconds = process, rng, CONFIGURATION_SECONDS
         self._inputs: list[str] | None = None
         self._place: Place
 
@@ -78,20 +84,23 @@ class CodinGameBot(BoardBot):
     async def choose(self, turn: Turn, board: chess.Board) -> None:
         if self._inputs is None:
             self._inputs = await self._configure()
-        offered = turn.state["draw_offered"]
-        self._process.send(inputs(self._inputs, Position(board, offered)))
-        line = await self._process.receive()
+        position = Position(board, turn.state["draw_offered"], self.game, self.score_so_far)
+        self._process.send(inputs(self._inputs, position))
+        line = await self._answer(board)
         try:
             await self._obey(turn, board, line)
         except BadAnswer as error:
             fault: Fault = "illegal move" if isinstance(error, IllegalMove) else "protocol"
             raise BotFailed(f"{self._process.label}: {error}", fault=fault) from None
 
+    async def _answer(self, board: chess.Board) -> str:
+        return await self._process.receive()
+
     async def _configure(self) -> list[str]:
         """Return the inputs that the bot wants; unknown words are logged and ignored, as on CodinGame."""
         max_moves = self._place.options.get("max_moves") or NO_MAX_MOVES
         self._process.send(constants(crazyhouse=self._place.variant == "crazyhouse", max_moves=max_moves))
-        with trio.move_on_after(CONFIGURATION_SECONDS):
+        with trio.move_on_after(self.configuration_seconds):
             wanted = read_configuration(await self._process.receive())
             if wanted.unknown:
                 words = ", ".join(map(repr, wanted.unknown))
@@ -100,7 +109,7 @@ class CodinGameBot(BoardBot):
                 )
             return wanted.inputs
         raise BotFailed(
-            f"{self._process.label} wrote no configuration in {CONFIGURATION_SECONDS:g} seconds", fault="stall"
+            f"{self._process.label} wrote no configuration in {self.configuration_seconds:g} seconds", fault="stall"
         )
 
     async def _obey(self, turn: Turn, board: chess.Board, line: str) -> None:

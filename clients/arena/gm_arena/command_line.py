@@ -82,15 +82,18 @@ def who_plays(player: str, key: str | None) -> dict[str, Any]:
 def read_key(key: str | None, variable: str, option: str) -> str | None:
     """Return a key given as itself or as @FILE; where it is not given, the value of an environment variable.
 
-    :raises click.UsageError: the file cannot be read.
+    :raises click.UsageError: the file cannot be read, or is empty.
     """
     key = os.environ.get(variable) if key is None else key
     if key is None or not key.startswith("@"):
         return key
     try:
-        return Path(key[1:]).read_text("utf-8").strip()
+        found = Path(key[1:]).read_text("utf-8").strip()
     except (OSError, UnicodeError) as error:
         raise click.UsageError(f"{option}: {key[1:]}: {getattr(error, 'strerror', None) or error}") from None
+    if not found:
+        raise click.UsageError(f"{option}: {key[1:]}: the file is empty; it should hold the key")
+    return found
 
 
 def read_options(texts: Iterable[str]) -> dict[str, str]:
@@ -110,24 +113,42 @@ def read_options(texts: Iterable[str]) -> dict[str, str]:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def server_options(help: str, *, default: str | None = f"127.0.0.1:{DEFAULT_PORT}") -> Callable[[_F], _F]:
+def server_options(help: str, *, default: str | None = "127.0.0.1") -> Callable[[_F], _F]:
     """Return a decorator that adds the options for a server's address and for TLS.
 
     :param help: the help text of ``--server``.
     :param default: the address where the option is not given; None where the command can do without a server.
     """
+    port = click.option(
+        "--port",
+        type=click.IntRange(1, 65535),
+        default=DEFAULT_PORT,
+        show_default=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_remember_port,
+        help="The port, if --server names none.",
+    )
     server = click.option(
         "--server",
         callback=read_addresses,
         default=default,
-        metavar="HOST:PORT[,...]",
+        metavar="HOST[:PORT][,...]",
         show_default=default is not None,
         help=help,
     )
     tls = click.option("--tls", is_flag=True, help="Use TLS, and verify the server's certificate against its name.")
     trusted = "With --tls: trust the certificates in this PEM file instead of the system's."
     ca = click.option("--ca", metavar="FILE", help=trusted)
-    return lambda command: server(tls(ca(command)))
+    return lambda command: server(port(tls(ca(command))))
+
+
+#: Where the context keeps the port for servers without one.
+_PORT = f"{__name__}.port"
+
+
+def _remember_port(ctx: click.Context, param: click.Parameter, port: int) -> None:
+    ctx.meta[_PORT] = port
 
 
 def unreachable(error: ConnectionLost) -> str:
@@ -151,7 +172,9 @@ def server_arguments(server: str, tls: bool, ca: str | None, path: str | None) -
 def read_addresses(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """Return the list with a host and a port for each server; None where the option is not given."""
     try:
-        return None if text is None else ",".join(address(*each) for each in addresses(text))
+        if text is None:
+            return None
+        return ",".join(address(*each) for each in addresses(text, ctx.meta.get(_PORT, DEFAULT_PORT)))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 

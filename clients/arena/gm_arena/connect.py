@@ -16,13 +16,12 @@ from gm_protocol.options import VARIANT_TRAITS
 from gm_protocol.state import side_of
 
 from .bot import BotFailed, Bots, BotUnusable
-from .bridge import ABANDONED_SECONDS, LEAVING_SECONDS, Bridge, BridgeError, Server, ranked
+from .bridge import Bridge, BridgeError, Server, ranked
 from .command_line import (
     KEY_VARIABLE,
     POSITIVE,
     VARIANTS,
     read_clock,
-    read_options,
     read_tls,
     server_options,
     unreachable,
@@ -51,7 +50,8 @@ from .stopping import SIGNALS
 @click.option(
     "--opponent",
     metavar="ID|NAME|anyone",
-    help="Make a new game against this player, or anyone who joins, then leave. A named player must be online.",
+    help="Make a new game against this player, a bot of the server's by its name, or anyone who joins; then leave. "
+    "A registered player must be online.",
 )
 @click.option(
     "--color",
@@ -61,24 +61,10 @@ from .stopping import SIGNALS
 @click.option("--games", type=click.IntRange(1), help="Leave after so many games.  [default: with --opponent 1]")
 @click.option(
     "--concurrency",
-    type=click.IntRange(1, 100),
+    type=click.IntRange(1, 50),
     default=4,
     show_default=True,
     help="The most games to play at the same time.",
-)
-@click.option(
-    "--abandoned-after",
-    type=click.FloatRange(0),
-    default=ABANDONED_SECONDS,
-    show_default=True,
-    help="Skip games without a clock whose last move is more than so many seconds ago; inf skips none.",
-)
-@click.option(
-    "--leave-after",
-    type=click.FloatRange(0),
-    default=LEAVING_SECONDS,
-    show_default=True,
-    help="After Ctrl-C: leave games without a clock if the opponent has not moved for so many seconds.",
 )
 @click.option("--ranked", is_flag=True, help="Ask the server for ranked games (variant rbc) until Ctrl-C.")
 @click.option(
@@ -95,33 +81,17 @@ from .stopping import SIGNALS
     metavar="CLOCK",
     help="Clock of a new game, in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.",
 )
-@click.option("--fen", help="Start position of a new game.")
-@click.option("--position", type=int, help="Start position by its number, in chess960 and crazyhouse.")
 @click.option("--max-moves", type=int, help="Draw a new game after so many moves of each side (in rbc, turns).")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a UCI option of the engine; may be given several times.",
-)
-@click.option(
-    "--movetime",
-    type=POSITIVE,
-    help="The most seconds an engine thinks about a move, also with a clock.  [default: 1; with a clock, no limit]",
-)
-@click.option("--depth", type=click.IntRange(1), help="The most plies an engine searches.")
-@click.option("--nodes", type=click.IntRange(1), help="The most nodes an engine searches.")
 def connect(bot: str, server: str, **given: Any) -> None:
     """\b
     Example: gmd connect uci:stockfish --player 1
 
-    Let BOT play unchanged: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND; or an installed bot
-    with its options: minimax, minimax:depth=2,seed=7, random.
+    Let BOT play unchanged: reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND; or an installed bot:
+    minimax, random. Options of a bot: uci[movetime=0.1,Hash=64]:stockfish, minimax:depth=2,seed=7.
 
     It plays every game in which the player has a seat or an invitation, several at once, until Ctrl-C: then it
-    finishes the games in progress whose opponents still move, and leaves; a second Ctrl-C leaves at once. With --game
-    it plays that game, with --opponent new ones.
+    finishes the games in progress, and leaves; a second Ctrl-C leaves at once. With --game it plays that game, with
+    --opponent new ones.
 
     Each game has a bot of its own. A bot that fails resigns its game, standard error says why, and the exit status
     is 1.
@@ -130,8 +100,7 @@ def connect(bot: str, server: str, **given: Any) -> None:
     where = _server(server, given)
     log_to_standard_error()
     try:
-        options = read_options(given["options"])
-        bots = bots_of(bot, options=options, seconds=given["movetime"], depth=given["depth"], nodes=given["nodes"])
+        bots = bots_of(bot)
         if given["ranked"] and "rbc" not in bots.variants:
             played = ", ".join(sorted(bots.variants))
             raise click.UsageError(f"--ranked: ranked games are rbc, and {bot} plays {played}")
@@ -150,12 +119,12 @@ def connect(bot: str, server: str, **given: Any) -> None:
 async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
     """Play the games that the options ask for; return the exit status."""
     lines = Lines(bots)
-    patience = {name: given[name] for name in ("abandoned_after", "leave_after")}
-    bridge = Bridge(server, bots, lines, at_once=given["concurrency"], **patience)
+    bridge = Bridge(server, bots, lines, at_once=given["concurrency"])
 
     async def plan(bridge: Bridge) -> None:
-        await server.greet()
-        lines.starts(server)
+        async with server.client() as client:
+            await client.open()  # so that nothing is shown before a server is reached
+        lines.starts(server.host, given["player"])
         if given["game"] is not None:
             await bridge.play_one(given["game"])
         elif given["opponent"] is not None:
@@ -208,7 +177,7 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--new-version goes with --ranked")
     if given["game"] is not None and given["games"] is not None:
         raise click.UsageError("--games: cannot be combined with --game")
-    for name in ("color", "variant", "clock", "fen", "position", "max_moves"):
+    for name in ("color", "variant", "clock", "max_moves"):
         if given[name] is not None and given["opponent"] is None:
             raise click.UsageError(f"--{name.replace('_', '-')} applies to a new game: give --opponent as well")
 
@@ -230,8 +199,8 @@ def _colors(name: Color | None) -> Iterator[chess.Color]:
 
 def _new_game(bots: Bots, given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of ``new_game`` that the options give."""
-    fields = {name: given[name] for name in ("variant", "fen", "position") if given[name] is not None}
-    variant = fields.get("variant", bots.defaults["variant"])
+    variant = given["variant"] or bots.defaults["variant"]
+    fields = {"variant": variant}
     if given["clock"] is not None:
         fields["clock"] = given["clock"] or None
     if given["max_moves"] is not None:

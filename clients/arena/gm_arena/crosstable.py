@@ -5,25 +5,19 @@
 
 The order is by points, then by these tie-breaks:
 
-- **Buchholz**, for Swiss tournaments: the sum over all games of the opponent's points.
 - **Sonneborn-Berger** (``S-B``): for each game the points of an opponent beaten, or half those of one drawn with.
 - **Direct encounter** (``Direct``): one's points against the opponents with the same number of points.
 - **Wins**.
 
-Only games that were played count for these: no bye and no forfeit. Players who are still level rank in the order given.
+Only games that were played count for these: no forfeit. Players who are still level rank in the order given.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import shutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
+from typing import NamedTuple
 
 __all__ = [
     "Game",
@@ -31,14 +25,10 @@ __all__ = [
     "Table",
     "standings",
     "crosstable",
-    "round_table",
-    "text_table",
     "drawn_table",
-    "output_width",
     "csv_text",
     "HALF_POINTS",
     "PLAYED",
-    "BYE",
     "TIEBREAKS",
 ]
 
@@ -47,29 +37,22 @@ __all__ = [
 HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "+/-": (2, 0), "-/+": (0, 2), "-/-": (0, 0)}
 #: The results of games that were played.
 PLAYED = ("1-0", "0-1", "1/2-1/2")
-#: The result of a player without an opponent in a round.
-BYE = "+/-"
 #: The tie-breaks by name.
-TIEBREAKS = ("Buchholz", "S-B", "Direct", "Wins")
+TIEBREAKS = ("S-B", "Direct", "Wins")
 
-#: The first columns of a table, which are always shown: rank, name, points and games.
-KEPT = 4
-#: Characters of a name in a line, where a table does not fit as it is.
-NAME_WIDTH = 20
+#: The most characters of a line of a table: more than any has.
+WIDEST = 100_000
 
 
 class Game(NamedTuple):
     """A game of two players, by their names.
 
-    :ivar black: None for a bye of the player in ``white``.
     :ivar result: one of :data:`HALF_POINTS`; None while the game is not over.
-    :ivar round: the round, from 1; for tables by round.
     """
 
     white: str
-    black: str | None
+    black: str
     result: str | None
-    round: int = 1
 
 
 class Row(NamedTuple):
@@ -88,11 +71,9 @@ class Row(NamedTuple):
 class Side(NamedTuple):
     """A game from the side of one of its players."""
 
-    opponent: str | None
-    is_white: bool
+    opponent: str
     half_points: int | None
     played: bool
-    round: int
 
 
 class Table(NamedTuple):
@@ -111,23 +92,19 @@ def sides(players: Iterable[str], games: Iterable[Game]) -> dict[str, list[Side]
     for game in games:
         white, black = (None, None) if game.result is None else HALF_POINTS[game.result]
         played = game.result in PLAYED
-        found[game.white].append(Side(game.black, True, white, played, game.round))
-        if game.black is not None:
-            found[game.black].append(Side(game.white, False, black, played, game.round))
+        found[game.white].append(Side(game.black, white, played))
+        found[game.black].append(Side(game.white, black, played))
     return found
 
 
-def standings(
-    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
-) -> list[Row]:
+def standings(players: Sequence[str], games: Iterable[Game]) -> list[Row]:
     """Return the players in order, best first.
 
     :param players: all of them, the strongest first where that is known.
-    :param tiebreaks: of :data:`TIEBREAKS`, in the order in which they apply.
     """
     of = sides(players, games)
     points = {name: sum(side.half_points or 0 for side in own) for name, own in of.items()}
-    broken = {name: _tiebreaks(points[name], own, points, tiebreaks) for name, own in of.items()}
+    broken = {name: _tiebreaks(points[name], own, points) for name, own in of.items()}
     ordered = sorted(players, key=lambda name: [-points[name], *(-value for value in broken[name].values())])
     return [_row(rank, name, points[name], of[name], broken[name]) for rank, name in enumerate(ordered, 1)]
 
@@ -137,46 +114,27 @@ def _row(rank: int, name: str, half_points: int, own: list[Side], tiebreaks: dic
     return Row(rank, name, half_points / 2, len(ends), ends.count(2), ends.count(1), ends.count(0), tiebreaks)
 
 
-def _tiebreaks(mine: int, own: list[Side], points: Mapping[str, int], wanted: Sequence[str]) -> dict[str, float]:
-    """Return a player's tie-breaks, in the order wanted."""
-    met = [(side.half_points or 0, points[side.opponent]) for side in own if side.played and side.opponent is not None]
-    values = {
-        "Buchholz": sum(theirs for _, theirs in met) / 2,
+def _tiebreaks(mine: int, own: list[Side], points: Mapping[str, int]) -> dict[str, float]:
+    """Return a player's tie-breaks, in the order in which they apply."""
+    met = [(side.half_points or 0, points[side.opponent]) for side in own if side.played]
+    return {
         "S-B": sum(got * theirs for got, theirs in met) / 4,
         "Direct": sum(got for got, theirs in met if theirs == mine) / 2,
         "Wins": float(sum(got == 2 for got, _ in met)),
     }
-    return {name: values[name] for name in wanted}
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------
 
 
-def crosstable(
-    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("S-B", "Direct", "Wins")
-) -> Table:
+def crosstable(players: Sequence[str], games: Iterable[Game]) -> Table:
     """Return the crosstable: a column for each opponent, in the order of the standings, which holds the results of all
     games of the two in the order given.
     """
     games = list(games)
-    rows, of = standings(players, games, tiebreaks), sides(players, games)
-    columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1)), *tiebreaks]
+    rows, of = standings(players, games), sides(players, games)
+    columns = ["#", "Player", "Points", "Games", *map(str, range(1, len(rows) + 1)), *TIEBREAKS]
     cells = [[_against(of[row.name], row.name, other.name) for other in rows] for row in rows]
-    return Table(columns, [_line(row, between) for row, between in zip(rows, cells, strict=True)])
-
-
-def round_table(
-    players: Sequence[str], games: Iterable[Game], tiebreaks: Sequence[str] = ("Buchholz", "Direct", "Wins")
-) -> Table:
-    """Return a Swiss tournament's table, with a column for each round: ``12w1`` is a win with White against the player
-    of rank 12, ``12b+`` a point by forfeit, and ``bye`` a round without an opponent.
-    """
-    games = list(games)
-    rows, of = standings(players, games, tiebreaks), sides(players, games)
-    rank = {row.name: row.rank for row in rows}
-    rounds = sorted({game.round for game in games})
-    columns = ["#", "Player", "Points", "Games", *(f"R{number}" for number in rounds), *tiebreaks]
-    cells = [[_in_round(of[row.name], number, rank) for number in rounds] for row in rows]
     return Table(columns, [_line(row, between) for row, between in zip(rows, cells, strict=True)])
 
 
@@ -187,21 +145,6 @@ def _line(row: Row, between: list[str]) -> list[str]:
 
 def _against(own: list[Side], name: str, other: str) -> str:
     return "×" if name == other else "".join(map(_sign, (side for side in own if side.opponent == other)))
-
-
-def _in_round(own: list[Side], number: int, rank: Mapping[str, int]) -> str:
-    """Return a player's cell for a round; two games with one opponent are ``12w1b½``."""
-    text, before = "", None
-    for side in own:
-        if side.round != number:
-            continue
-        if side.opponent is None:
-            text = "bye"
-            continue
-        text += "" if side.opponent == before else str(rank[side.opponent])
-        text += ("w" if side.is_white else "b") + _sign(side)
-        before = side.opponent
-    return text
 
 
 def _sign(side: Side) -> str:
@@ -218,69 +161,20 @@ def halves(value: float) -> str:
     return f"{value:g}"
 
 
-def text_table(table: Table, title: str | None = None, width: int | None = None) -> RichTable:
-    """Return a table for rich to print; markup characters in players' names are printed as they are.
-
-    :param width: the most characters of a line; None for all columns. What does not fit is left out, which a line below
-        the table says: never the rank, the points and the number of games, nor the name, which may take more lines.
-    """
+def drawn_table(table: Table, title: str | None = None) -> str:
+    """Return a table as text, as wide as it is; markup characters in players' names are printed as they are."""
+    from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown, left_out = _fitting(table, width)
-    drawn = RichTable(title=None if title is None else Text(title), title_justify="left", caption_justify="left")
-    drawn.caption = f"{width} characters are too few for {left_out}: a file gets them" if left_out else None
-    for column in shown.columns:
-        if column == "Player":
-            drawn.add_column(column, overflow="fold")
-        else:
-            drawn.add_column(column, justify="right", no_wrap=True)
-    for row in shown.rows:
+    drawn = RichTable(title=None if title is None else Text(title), title_justify="left")
+    for column in table.columns:
+        drawn.add_column(column, justify="left" if column == "Player" else "right", no_wrap=True)
+    for row in table.rows:
         drawn.add_row(*map(Text, row))
-    return drawn
-
-
-def drawn_table(table: Table, title: str | None = None, width: int | None = None) -> str:
-    """Return a table as text, without colours; the parameters are those of :func:`text_table`."""
-    from rich.console import Console
-
     out = io.StringIO()
-    least = max(_width(_first_columns(table, KEPT), NAME_WIDTH), width or _width(table, None), len(title or ""))
-    Console(file=out, width=least, no_color=True, force_terminal=False).print(text_table(table, title, width))
+    Console(file=out, width=WIDEST, no_color=True, force_terminal=False).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
-def output_width() -> int | None:
-    """Return the width of the terminal that standard output is; None for a file or a pipe, which have none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _fitting(table: Table, width: int | None) -> tuple[Table, str]:
-    """Return a table with as many of its first columns as fit, and the names of the others."""
-    count = len(table.columns)
-    while width is not None and count > KEPT and _width(_first_columns(table, count), NAME_WIDTH) > width:
-        count -= 1
-    left_out = table.columns[count:]
-    numbers = [name for name in left_out if name not in TIEBREAKS]
-    names = [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
-    return _first_columns(table, count), ", ".join([*names, *left_out[len(numbers) :]])
-
-
-def _first_columns(table: Table, count: int) -> Table:
-    return Table(table.columns[:count], [row[:count] for row in table.rows])
-
-
-def _width(table: Table, name_width: int | None) -> int:
-    """Return the width of a table in characters, with its lines.
-
-    :param name_width: the most characters of a name in a line; None for any number.
-    """
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, cells)) for cells in zip(table.columns, *table.rows, strict=True)]
-    if name_width is not None:
-        widths[1] = min(widths[1], name_width)
-    return sum(widths) + 3 * len(widths) + 1
 
 
 def csv_text(table: Table) -> str:

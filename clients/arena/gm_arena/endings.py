@@ -17,7 +17,7 @@ CAUSES = {
 
 
 def reason_words(reason: WinReason) -> str:
-    """Return why a game of blind chess ended, by the reason in its record: ``king captured``."""
+    """Return why a game of blind chess ended, by the reason in its record: ``king capture``."""
     return CAUSES[reason].value.words
 
 
@@ -39,7 +39,7 @@ def ending_words(termination: str, variant: str = "standard") -> str:
         ending = ending_of(termination, variant)
     except ValueError:
         return termination
-    return termination if ending is None else ending.cause.value.words
+    return termination if ending is None else ending.words
 
 
 def result_words(result: str, termination: str, variant: str = "standard") -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gm_env.player_opponent import Failing, PlayerOpponent
 
 from .bot import Bots
@@ -20,9 +18,8 @@ class BotOpponent(PlayerOpponent):
     Its games repeat if its name gives it a seed, as ``minimax:depth=2,seed=7`` does.
     """
 
-    def __init__(self, bot: str | Bots, *, options: Mapping[str, str] | None = None, failing: Failing = "lose") -> None:
+    def __init__(self, bot: str | Bots, *, failing: Failing = "lose") -> None:
         """:param bot: its name, or what makes bots.
-        :param options: those of the bot, beside the ones in its name.
         :raises BotUnusable: as for :func:`~gm_arena.specs.players_of`.
         """
-        super().__init__(players_of(bot, options=options), seconds=None, failing=failing)
+        super().__init__(players_of(bot), seconds=None, failing=failing)

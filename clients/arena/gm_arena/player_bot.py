@@ -9,27 +9,31 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 import chess
 import trio
-from chess import Board, Move, Square
+from chess import Board, Move, Piece, Square
 
-from gm_client.blocking import Color, GameState, HistoryReply
-from gm_client.rbc import own_board, read_move, read_square
+from gm_client.blocking import GameState, HistoryReply, MoveReply
+from gm_client.rbc import own_board
+from gm_client.running import IllegalAction, ServerTurn
 from gm_client.trio_client import Turn
 from gm_recon import Player, read_json
-from gm_recon.player import checked_move, checked_sense, tell_end
+from gm_recon.player import play_turn, tell_end
 
 from .bot import Bot, BotFailed, Bots, Place
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 #: Seconds in which a player must be made: it may load a network or start an engine, on a busy machine.
 START_SECONDS = 60.0
+
+#: The threads of players, as many as there are: one that hangs keeps its thread, and must not stop others.
+_THREADS = trio.CapacityLimiter(math.inf)
 
 #: Makes a player, which draws all that is random from the generator, and nothing before its game begins.
 MakePlayer = Callable[[random.Random], Player]
@@ -82,7 +86,7 @@ class PlayerBot(Bot):
     ) -> None:
         self._player, self._rng, self._seed, self._start_other = player, rng, seed, start_other
         self._other: Bot | None = None
-        self._ply = -1
+        self._begun = False
         self._place: Place
 
     async def begin(self, place: Place) -> None:
@@ -105,42 +109,29 @@ class PlayerBot(Bot):
             await other.take_turn(turn)
             self.score, self.depth = other.score, other.depth
             return
-        if self._ply < 0 and turn.ply > 1:
+        if not self._begun and turn.ply > 1:
             await self._start_game(_as_far_as_known(turn.state, self._place))
-        moves = [Move.from_uci(uci) for uci in turn.move_actions]
-        if turn.ply != self._ply or turn.sense_actions:  # otherwise it was done before the connection was lost
-            await self._sense(turn, moves)
-        if turn.state["phase"] != "over":
-            await self._move(turn, moves)
+        self._begun = True
+        asking = _Asking(turn)
+        try:
+            await _in_thread(lambda: self._play(asking))
+        except IllegalAction as error:
+            raise BotFailed(str(error), fault="illegal move") from None
+        finally:
+            asking.ended = True
+        self.score, self.depth = getattr(self._player, "score", None), getattr(self._player, "depth", None)
 
-    async def _sense(self, turn: Turn, moves: list[Move]) -> None:
-        player, clock = self._player, _Clock(turn.state, turn.color)
-        begins, self._ply = turn.ply != self._ply, turn.ply
-        capture = read_square(turn.state.get("opponent_capture"))
-        squares = [chess.parse_square(name) for name in turn.sense_actions]
-
-        def choose() -> Square | None:
-            if begins:
-                player.handle_opponent_move_result(capture is not None, capture)
-            return player.choose_sense(list(squares), list(moves), clock.seconds_left()) if squares else None
-
-        square = await _in_thread(choose)
-        if not squares:  # the player that this one replaces has sensed
-            return
-        with _judged():
-            square = checked_sense(square)
-        seen = await turn.sense(square)
-        await _in_thread(lambda: player.handle_sense_result(seen))
-
-    async def _move(self, turn: Turn, moves: list[Move]) -> None:
-        player, clock = self._player, _Clock(turn.state, turn.color)
-        requested = await _in_thread(lambda: player.choose_move(list(moves), clock.seconds_left()))
-        self.score, self.depth = getattr(player, "score", None), getattr(player, "depth", None)
-        with _judged():
-            checked_move(requested, moves)
-        reply = await turn.move(requested)
-        taken, capture = read_move(reply["taken_move"]), read_square(reply["capture_square"])
-        await _in_thread(lambda: player.handle_move_result(requested, taken, capture is not None, capture))
+    def _play(self, turn: _Asking) -> None:
+        """Play a turn, in a thread."""
+        player, game = self._player, ServerTurn(turn)
+        with suppress(_TurnEnded):
+            if turn.sense_actions:
+                play_turn(game, player, game.seconds_left)
+                return
+            lost = game.opponent_capture  # the player that this one replaces has sensed
+            player.handle_opponent_move_result(lost is not None, lost)
+            requested, taken, capture = game.move(player.choose_move(game.move_actions(), game.seconds_left()))
+            player.handle_move_result(requested, taken, capture is not None, capture)
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         if self._other is not None:
@@ -160,25 +151,37 @@ class PlayerBot(Bot):
             close()
 
 
-class _Clock:
-    """A player's clock, which the server has reported in a state."""
-
-    def __init__(self, state: GameState, color: Color) -> None:
-        left = None if state["clock"] is None else state["clock"][color]
-        self._out_of_time = math.inf if left is None else time.monotonic() + left
-
-    def seconds_left(self) -> float:
-        """Return the seconds left; infinity without a clock."""
-        return self._out_of_time - time.monotonic()
+class _TurnEnded(Exception):
+    """The turn is over, since the game is, or since nobody waits for the player any more."""
 
 
-@contextmanager
-def _judged() -> Iterator[None]:
-    """Make an action that is not allowed the bot's fault."""
-    try:
-        yield
-    except ValueError as error:
-        raise BotFailed(str(error), fault="illegal move") from None
+class _Asking:
+    """A turn on the server for a player's thread, as a :class:`gm_client.running.SeatTurn`.
+
+    :ivar ended: whether the server is not asked any more: a player that hung may go on at any time.
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn, self.ended = turn, False
+        self.color, self.sense_actions, self.move_actions = turn.color, turn.sense_actions, turn.move_actions
+
+    @property
+    def state(self) -> GameState:
+        return self._turn.state
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
+        seen = trio.from_thread.run(self._ask, self._turn.sense, square)
+        if self.state["phase"] == "over":
+            raise _TurnEnded
+        return seen
+
+    def move(self, move: Move | None) -> MoveReply:
+        return trio.from_thread.run(self._ask, self._turn.move, move)
+
+    async def _ask(self, act: Callable[[A], Awaitable[T]], action: A) -> T:
+        if self.ended:
+            raise _TurnEnded
+        return await act(action)
 
 
 def _as_far_as_known(state: GameState, place: Place) -> Board:
@@ -195,4 +198,4 @@ def _as_far_as_known(state: GameState, place: Place) -> Board:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_THREADS)

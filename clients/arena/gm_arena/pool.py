@@ -2,7 +2,7 @@
 
 A job is a call without arguments, as a ``functools.partial`` of a module's function; it and its result are pickled.
 One that cleans up at SIGTERM raises :class:`Stopped` then, and its worker ends. A worker may be lost at any time, with
-its machine: then its jobs are given out again, from their beginnings. A job's result comes once, whatever is lost, so
+its machine: then its job is given out again, from its beginning. A job's result comes once, whatever is lost, so
 nothing is counted twice. ``concurrent.futures`` runs processes of this machine; Ray places jobs on its machines, one
 a task, and repeats those of a lost one.
 """
@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from multiprocessing import connection, get_context, parent_process
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import trio
 
@@ -81,17 +81,15 @@ def open_pool(size: int, ray: str | None = None, notice: Callable[[str], None] =
         workers.end()
 
 
-def results(pool: Pool, jobs: Iterable[Callable[[], T]], done: Callable[[], None] = lambda: None) -> Iterator[T]:
+def results(pool: Pool, jobs: Iterable[Callable[[], T]]) -> Iterator[T]:
     """Yield the results of jobs, in the order of the jobs, whichever ends first.
 
-    :param done: called whenever a job has ended, perhaps by another thread.
     :raises NoWorkers: the workers are lost.
     """
     left, running = iter(jobs), deque[Future[T]]()
     while True:
         for job in left:
             running.append(pool.submit(job))
-            running[-1].add_done_callback(lambda future: done())
             if len(running) >= 2 * pool.size:  # the next job is there when a worker is free
                 break
         if not running:
@@ -138,60 +136,85 @@ def _run(job: Callable[[], T]) -> T:
         os._exit(stopped.status)
 
 
+class _Task(NamedTuple):
+    """A job, the future of its result, and how many workers it has lost."""
+
+    job: Callable[[], Any]
+    outcome: Future[Any]
+    losses: int = 0
+
+
 class _Processes:
-    """Workers that are processes; all of them are started again when one has died."""
+    """Workers that are processes, each with an executor of its own: the death of one concerns its own job alone."""
 
     def __init__(self, size: int, notice: Callable[[str], None]) -> None:
         self.size, self._notice = size, notice
         self._lock, self._ended = threading.RLock(), False
-        self._executor = self._started()
-
-    def _started(self) -> ProcessPoolExecutor:
-        # Spawned and not forked: a fork has the locks of threads that it does not have.
-        return ProcessPoolExecutor(self.size, mp_context=get_context("spawn"), initializer=_begin)
+        self._waiting: deque[_Task] = deque()
+        self._free = [_executor() for _ in range(size)]
+        self._busy: list[ProcessPoolExecutor] = []
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        outcome: Future[T] = Future()
-        self._give(job, outcome, 0)
-        return outcome
-
-    def _give(self, job: Callable[[], T], outcome: Future[T], losses: int) -> None:
+        task = _Task(job, Future())
         with self._lock:
+            self._waiting.append(task)
+            self._go_on()
+        return task.outcome
+
+    def _go_on(self) -> None:
+        """Give the next jobs to free processes."""
+        while self._free and self._waiting and not self._ended:
+            executor, task = self._free.pop(), self._waiting.popleft()
             try:
-                running = self._executor.submit(_run, job)
-            except BrokenProcessPool:
-                self._executor = self._started()
-                running = self._executor.submit(_run, job)
-            executor = self._executor
-        running.add_done_callback(partial(self._over, executor, job, outcome, losses))
+                running = executor.submit(_run, task.job)
+            except BrokenProcessPool:  # its process has died between two jobs
+                executor = _executor()
+                running = executor.submit(_run, task.job)
+            self._busy.append(executor)
+            running.add_done_callback(partial(self._over, executor, task))
 
-    def _over(
-        self, executor: ProcessPoolExecutor, job: Callable[[], T], outcome: Future[T], losses: int, running: Future[T]
-    ) -> None:
+    def _over(self, executor: ProcessPoolExecutor, task: _Task, running: Future[Any]) -> None:
         """Take what has come of a job; give it out again where its worker is lost."""
+        job, outcome, losses = task
         with self._lock:
+            self._busy.remove(executor)
+            error = None if running.cancelled() else running.exception()
+            lost = isinstance(error, BrokenProcessPool)
+            self._free.append(_executor() if lost else executor)
             if running.cancelled() or self._ended:
                 outcome.cancel()
-            elif not isinstance(error := running.exception(), BrokenProcessPool):
+            elif not lost:
                 outcome.set_exception(error) if error is not None else outcome.set_result(running.result())
             elif losses + 1 >= MOST_LOSSES:
                 outcome.set_exception(NoWorkers(f"{losses + 1} processes have died in turn at one job: {error}"))
             else:
-                if self._executor is executor:
-                    self._notice("A process is lost. Its jobs are given to others.")
-                    self._executor = self._started()
-                self._give(job, outcome, losses + 1)
+                self._notice("A process is lost. Its job is given to another.")
+                self._waiting.appendleft(_Task(job, outcome, losses + 1))
+            self._go_on()
 
     def end(self) -> None:
         """End the processes, after they have cleaned up."""
         with self._lock:
             self._ended = True
-            processes = list((self._executor._processes or {}).values())
-        self._executor.shutdown(wait=False, cancel_futures=True)
+            executors = [*self._free, *self._busy]
+            processes = [process for each in executors for process in (each._processes or {}).values()]
+            for task in self._waiting:
+                task.outcome.cancel()
+        for executor in executors:
+            executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
         for process in processes:
             process.join()
+
+
+def _executor() -> ProcessPoolExecutor:
+    """Return an executor of one process, which starts with the first job.
+
+    It is spawned and not forked: a fork has the locks of threads that it does not have. An executor of several spawned
+    processes would notice late that one has died: 3.11 watches those that were there at its last event.
+    """
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
 
 
 # --- Ray ----------------------------------------------------------------------------------------------------------

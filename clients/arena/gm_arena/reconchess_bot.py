@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
 import trio
 
-from gm_client.blocking import Color, GameState, HistoryReply, PlayerNames
+from gm_client.blocking import GameState, HistoryReply, PlayerNames
 from gm_client.trio_client import Turn
 from gm_recon import Player
 
-from .bot import Bot, BotFailed, Bots, Fault, Place
+from .bot import Bot, BotFailed, Bots, Place
 from .process import BotProcess
-
-#: In the messages by which :mod:`gm_recon` refuses a sense and a move.
-_REFUSALS = re.compile(r"ValueError: (square: .* is not a square|requested: .* is not a chess\.Move|\S+ is not among)")
 
 
 class ReconchessBots(Bots):
-    """The bot that reconchess's ``load_player`` finds in a file or a module."""
+    """A factory of the player in a file or a module: see :func:`gm_arena.reconchess_host.load`."""
 
     variants = frozenset({"rbc"})
     defaults: ClassVar[dict[str, Any]] = {"variant": "rbc"}
@@ -35,11 +31,11 @@ class ReconchessBots(Bots):
     def player(self) -> Player:
         """Return a new player in this process, for a game without a server.
 
-        :raises ImportError: the file or module cannot be imported.
+        :raises BotUnusable: there is none of this name.
         """
         from .reconchess_host import load
 
-        return load(self._source)[1]()
+        return load(self._source)()
 
     async def start(self, nursery: trio.Nursery) -> Bot:
         # -P: no file in the working directory replaces a module of ours; -u: output is not buffered
@@ -76,22 +72,13 @@ class ReconchessBot(Bot):
     async def take_turn(self, turn: Turn) -> None:
         if not turn.sense_actions:
             raise BotFailed("its seat has sensed already; a reconchess bot must play the whole turn")
-        self._send(
-            turn={
-                "capture": turn.state["opponent_capture"],
-                "senses": turn.sense_actions,
-                "moves": turn.move_actions,
-                "seconds": _seconds(turn.state, turn.color),
-            }
-        )
+        self._send(turn={"state": turn.state, "senses": turn.sense_actions, "moves": turn.move_actions})
         while "done" not in (message := await self._receive()):
             if "sense" in message:
                 await turn.sense(message["sense"])
-                result = turn.reply["sense_result"]
-                self._send(sensed={"result": result, "seconds": _seconds(turn.state, turn.color)})
+                self._send(sensed={"state": turn.state, "result": turn.reply["sense_result"]})
             else:
-                moved = await turn.move(message["move"])
-                self._send(moved={"taken": moved["taken_move"], "capture": moved["capture_square"]})
+                self._send(moved=await turn.move(message["move"]))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         saved = (await history())["history"]
@@ -108,16 +95,8 @@ class ReconchessBot(Bot):
     async def _receive(self) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(await self._process.receive())
         if "failed" in message:
-            traceback = message["failed"].rstrip()
-            error = traceback.splitlines()[-1]
-            fault: Fault = "illegal move" if _REFUSALS.match(error) else "crash"
-            raise BotFailed(f"{self._process.label} raised {error}", traceback, fault=fault)
+            what = f"{self._process.label} {message['failed']}"
+            raise BotFailed(what, message.get("details", ""), fault=message["fault"])
         if "missing" in message:
             raise BotFailed(message["missing"])
         return message
-
-
-def _seconds(state: GameState, color: Color) -> float | None:
-    """Return the seconds that a player has left; None without a clock."""
-    clock = state["clock"]
-    return None if clock is None else clock[color]

@@ -8,13 +8,13 @@ output goes to standard error.
     parent -> host                                  host -> parent
                                                     {"loaded": name of the bot's class}
     {"begin": {color, fen, opponent}}               {"done": true}
-    {"turn": {capture, senses, moves, seconds}}     {"sense": square or null}
-    {"sensed": {result, seconds}}                   {"move": UCI or null}
-    {"moved": {taken, capture}}                     {"done": true}
+    {"turn": {state, senses, moves}}                {"sense": square or null}
+    {"sensed": {state, result}}                     {"move": UCI or null}
+    {"moved": reply}                                {"done": true}
     {"end": GameHistory}                            {"done": true}
 
-Each message of the host may be replaced by ``{"failed": traceback}``, after which the host ends; the first one also by
-``{"missing": description}``.
+Each message of the host may be replaced by ``{"failed": description, "fault": kind, "details": traceback}``, after
+which the host ends; the first one also by ``{"missing": description}``.
 
 It ends with its parent, however the parent ends and whatever the bot is doing.
 """
@@ -23,27 +23,27 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
-import pkgutil
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
+from types import ModuleType
 from typing import Any
 
 import chess
 from chess import Move, Piece, Square
 
-from gm_client.rbc import read_move, read_sense, read_square
+from gm_client.blocking import Color, GameState, MoveReply
+from gm_client.rbc import read_sense
+from gm_client.running import IllegalAction, ServerTurn
 from gm_recon import Player, read_json
-from gm_recon.player import checked_move, checked_sense, play_turn, tell_end
+from gm_recon.player import play_turn, tell_end
 
+from .bot import BotUnusable
 from .extras import how_to_install
 from .stockfish import say_where
 
@@ -103,131 +103,129 @@ class Channel:
         return answer
 
 
-class ServedGame:
-    """One turn of a game on a server, as a :class:`gm_recon.player.PlayedTurn`."""
+class ServedTurn:
+    """One turn on a server that the parent asks, as a :class:`gm_client.running.SeatTurn`."""
 
-    def __init__(self, channel: Channel, turn: Json) -> None:
-        self._channel = channel
-        self._capture = read_square(turn["capture"])
-        self._senses = [chess.parse_square(name) for name in turn["senses"]]
-        self._moves = [Move.from_uci(uci) for uci in turn["moves"]]
-        self._out_of_time = math.inf
-        self._set_clock(turn["seconds"])
-
-    def _set_clock(self, seconds: float | None) -> None:
-        """Set the seconds left on the server. It rounds, and charges no network time: here they only ever decrease."""
-        if seconds is not None:
-            self._out_of_time = min(self._out_of_time, time.monotonic() + seconds)
-
-    def seconds_left(self) -> float:
-        return self._out_of_time - time.monotonic()
-
-    def sense_actions(self) -> list[Square]:
-        return self._senses.copy()
-
-    def move_actions(self) -> list[Move]:
-        return self._moves.copy()
-
-    @property
-    def opponent_capture(self) -> Square | None:
-        return self._capture
+    def __init__(self, channel: Channel, color: Color, turn: Json) -> None:
+        self._channel, self.color = channel, color
+        self.state: GameState = turn["state"]
+        self.sense_actions: list[str] = turn["senses"]
+        self.move_actions: list[str] = turn["moves"]
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        sensed = self._channel.ask(sense=checked_sense(square))
-        self._set_clock(sensed["seconds"])
+        sensed = self._channel.ask(sense=square)
+        self.state = sensed["state"]
         return [(square, piece) for square, piece in read_sense(sensed["result"])]
 
-    def move(self, requested_move: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        checked_move(requested_move, self._moves)
-        moved = self._channel.ask(move=None if requested_move is None else requested_move.uci())
-        return requested_move, read_move(moved["taken"]), read_square(moved["capture"])
+    def move(self, move: Move | None) -> MoveReply:
+        moved: MoveReply = self._channel.ask(move=None if move is None else move.uci())
+        return moved
 
 
-class Host:
-    """A bot, and the events that it receives."""
+def serve(channel: Channel, player: Player) -> None:
+    """Pass the parent's messages on to a player, until the parent closes the pipe.
 
-    def __init__(self, channel: Channel, player: Player) -> None:
-        self._channel = channel
-        self._player = player
-
-    def run(self) -> None:
-        """Handle messages until the parent closes the pipe."""
-        while True:
-            ((what, content),) = self._channel.receive().items()
-            getattr(self, what)(content)
-            self._channel.send(done=True)
-
-    def begin(self, game: Json) -> None:
-        color = game["color"] == "white"
-        self._player.handle_game_start(color, chess.Board(game["fen"]), game["opponent"])
-
-    def turn(self, turn: Json) -> None:
-        game = ServedGame(self._channel, turn)
-        play_turn(game, self._player, game.seconds_left)
-
-    def end(self, saved: Json) -> None:
-        record = read_json(json.dumps(saved))
-        tell_end(self._player, *record)
-
-
-def load(source: str) -> tuple[str, Callable[[], Player]]:
-    """Return the name and the class of the player in a file or a module, as ``reconchess.load_player`` does.
-
-    :raises RuntimeError: there is no subclass of its ``Player`` or of :class:`gm_recon.Player`, or more than one and no
-        function ``get_player``.
+    :raises EOFError: it has.
     """
-    name = source
-    if os.path.exists(source):
-        sys.path.insert(0, os.path.dirname(os.path.abspath(source)))
-        name = os.path.splitext(os.path.basename(source))[0]
-    module = import_module(name)
+    color: Color = "white"
+    while True:
+        ((what, content),) = channel.receive().items()
+        match what:
+            case "begin":
+                color = content["color"]
+                player.handle_game_start(color == "white", chess.Board(content["fen"]), content["opponent"])
+            case "turn":
+                game = ServerTurn(ServedTurn(channel, color, content))
+                play_turn(game, player, game.seconds_left)
+            case _:  # the end
+                tell_end(player, *read_json(json.dumps(content)))
+        channel.send(done=True)
+
+
+def load(source: str) -> type[Player]:
+    """Return the player in a file or a module: a subclass of :class:`gm_recon.Player` or of reconchess's ``Player``.
+
+    :param source: as for ``reconchess.load_player``; of several players ``source:CLASS`` names one, or else a function
+        ``get_player`` of the module does, as in reconchess.
+    :raises BotUnusable: there is no such file, module or player, or there are several; or reconchess is missing.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
+    say_where()
+    where, _, wanted = (source, "", "") if os.path.exists(source) else source.partition(":")
+    found = _players_in(module := _imported(where))
+    if not wanted and len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
+        chosen: type[Player] = choose()
+        return chosen
+    if wanted in found:
+        return found[wanted]
+    if not wanted and len(found) == 1:
+        return next(iter(found.values()))
+    names = f"{', '.join(found)}" if found else "none"
+    if wanted:
+        raise BotUnusable(f"{where} has no player {wanted}; its players: {names}")
+    if not found:
+        raise BotUnusable(f"{where} has no subclass of gm_recon.Player or reconchess.Player")
+    raise BotUnusable(f"{where} has several players: {names}; name one, as in {where}:{next(iter(found))}")
+
+
+def _players_in(module: ModuleType) -> dict[str, type[Player]]:
     bases = {Player, getattr(sys.modules.get("reconchess"), "Player", Player)}
-    found = inspect.getmembers(
-        module, lambda each: inspect.isclass(each) and each not in bases and not bases.isdisjoint(each.__mro__)
+    return dict(
+        inspect.getmembers(
+            module, lambda each: inspect.isclass(each) and each not in bases and not bases.isdisjoint(each.__mro__)
+        )
     )
-    if len(found) > 1 and inspect.isfunction(choose := getattr(module, "get_player", None)):
-        chosen = choose()
-        return chosen.__name__, chosen
-    if len(found) != 1:
-        names = ", ".join(each for each, _ in found) or "none"
-        raise RuntimeError(f"{source} has not one subclass of Player, but {names}; a function get_player() may choose")
-    return found[0]
 
 
-def what_is_missing(source: str, error: ModuleNotFoundError) -> str | None:
+def _imported(where: str) -> ModuleType:
+    """Return the module of a file, or of this name.
+
+    :raises BotUnusable: there is none, or it needs reconchess, which is missing.
+    """
+    name = where
+    if os.path.exists(where):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
+        name = os.path.splitext(os.path.basename(where))[0]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if (missing := _what_is_missing(where, error)) is None:
+            raise
+        raise BotUnusable(missing) from None
+
+
+def _what_is_missing(where: str, error: ModuleNotFoundError) -> str | None:
     """Return what is wrong with a bot's name, in words; None if a module that the bot imports is missing."""
     name = error.name or ""
     if name == "reconchess":
         return f"it needs the package reconchess: {how_to_install('reconchess')}"
-    if os.path.exists(source) or not f"{source}.".startswith(f"{name}."):
+    if os.path.exists(where) or not f"{where}.".startswith(f"{name}."):
         return None
-    if source.endswith(".py") or os.sep in source:
-        return f"there is no file {source}"
-    parent, _, last = name.rpartition(".")
-    siblings = pkgutil.iter_modules(import_module(parent).__path__) if parent else pkgutil.iter_modules()
-    meant = get_close_matches(last, [module.name for module in siblings], n=1)
-    hint = f"; did you mean {'.'.join(filter(None, (parent, *meant)))}?" if meant else ""
-    return f"there is no module {name}{hint}"
+    if where.endswith(".py") or os.sep in where:
+        return f"there is no file {where}"
+    return f"there is no module {name}"
 
 
-def run(make_host: Callable[[Channel, Player], Host] = Host) -> int:
+def run() -> int:
     """Load the bot that the command line names, and run it; return the exit status."""
     channel, source = Channel(), sys.argv[1]
-    sys.path.append(os.getcwd())  # last, so that files there do not replace Python's own modules
-    say_where()
     try:
-        name, make = load(source)
+        make = load(source)
         player = make()
-        channel.send(loaded=name)
-        make_host(channel, player).run()
+        channel.send(loaded=make.__name__)
+        serve(channel, player)
     except EOFError:
         return 0
-    except ModuleNotFoundError as error:
-        missing = what_is_missing(source, error)
-        channel.send(**({"failed": traceback.format_exc()} if missing is None else {"missing": missing}))
+    except BotUnusable as error:
+        channel.send(missing=str(error))
         return 1
-    except BaseException:  # a bot may also exit
-        channel.send(failed=traceback.format_exc())
+    except IllegalAction as error:
+        channel.send(failed=f"chose what is not allowed: {error}", fault="illegal move")
+        return 1
+    except BaseException as error:  # a bot may also exit
+        raised = traceback.format_exception_only(error)[-1].rstrip()
+        channel.send(failed=f"raised {raised}", fault="crash", details=traceback.format_exc().rstrip())
         return 1
     return 0
 

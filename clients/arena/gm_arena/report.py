@@ -13,7 +13,6 @@ import click
 from gm_client.blocking import Color
 
 from .bot import Bots, Place
-from .bridge import Server
 from .endings import result_words
 from .seat import Played
 
@@ -47,10 +46,9 @@ class Lines:
         """Whether no bot failed and not every game had to be left alone."""
         return not self._failed and (not self._left_alone or any(self._counts.values()))
 
-    def starts(self, server: Server) -> None:
+    def starts(self, server: str, player: str) -> None:
         """Report that the bot runs and looks for games."""
-        who = server.hello.get("name", server.hello.get("player"))
-        _say(f"{self._bots.name} plays on {server.host} as player {who}; Ctrl-C finishes its games and leaves")
+        _say(f"{self._bots.name} plays on {server} as player {player}; Ctrl-C finishes its games and leaves")
 
     def begins(self, place: Place) -> None:
         opponent = "whoever joins" if place.opponent is None else place.opponent_name
@@ -75,27 +73,14 @@ class Lines:
         self._left_alone += 1
         _say(f"game {game_id} {reason}: left alone")
 
-    def leaves_unfinished(self, game_id: int, seconds: float) -> None:
-        silence = f"the opponent has not moved for {seconds:g} s"
-        _say(f"game {game_id}: {silence}; left unfinished: --game {game_id} continues it")
-
     def declines(self, game_id: int, reason: str) -> None:
         _say(f"game {game_id} {reason}: declined")
-
-    def waits(self, game_id: int, at_once: int, start_seconds: float | None) -> None:
-        games = "the game" if at_once == 1 else f"one of the {at_once} games"
-        message = f"game {game_id} waits for {games} in hand to end (--concurrency)"
-        if start_seconds is not None:
-            message += f", and is lost if that takes more than {start_seconds:g} s from its start"
-        _say(message, err=True)
 
     def drains(self, in_hand: int) -> None:
         """Report that the first Ctrl-C was received."""
         if in_hand:
             games = "the game" if in_hand == 1 else f"the {in_hand} games"
-            _say(
-                f"finishing {games} in hand, with a clock however long it takes; Ctrl-C again leaves at once", err=True
-            )
+            _say(f"finishing {games} in hand, however long it takes; Ctrl-C again leaves at once", err=True)
 
     def sums_up(self) -> None:
         """Print the last line."""

@@ -49,7 +49,7 @@ def _first_line() -> bytes:
 
 
 async def _play(task: dict[str, Any]) -> int:
-    bots = bots_of(task["bot"], options={}, seconds=None, depth=None, nodes=None)
+    bots = bots_of(task["bot"])
     hello = {"client": "gmd-resident", "player": task["player"], "key": task["key"]}
     server = Server(path=task["path"], patience=PATIENCE_SECONDS, hello=hello)
     lines, error = Lines(bots), None

@@ -32,23 +32,13 @@ def _berger(top: int, circle: int, half: int, turn: int) -> list[Pairing]:
     return [first, *(((top + step) % circle, (top - step) % circle) for step in range(1, half))]
 
 
-def gauntlet(players: int, challengers: int = 1, games: int = 2) -> list[list[Pairing]]:
-    """Return a gauntlet: each of the first players meets all the others; players of one group do not meet each other.
+def gauntlet(players: int, games: int = 2) -> list[list[Pairing]]:
+    """Return a gauntlet: the first player meets each of the others, with White and with Black in turn.
 
     :param games: how many games two players have with each other, with alternating colours.
     """
-    others = players - challengers
-    rounds = []
-    for turn in range(max(challengers, others)):
-        opponents = ((one, (turn + one) % max(challengers, others)) for one in range(challengers))
-        rounds.append([_seated(one, other, challengers) for one, other in opponents if other < others])
-    return [_colored(pairings, cycle) for cycle in range(games) for pairings in rounds]
-
-
-def _seated(challenger: int, other: int, challengers: int) -> Pairing:
-    """Return the colours as on a chessboard, which balances them for both groups."""
-    pairing = (challenger, challengers + other)
-    return pairing if (challenger + other) % 2 == 0 else pairing[::-1]
+    pairings: list[Pairing] = [(0, other) if other % 2 else (other, 0) for other in range(1, players)]
+    return [_colored([pairing], cycle) for cycle in range(games) for pairing in pairings]
 
 
 def _colored(games: list[Pairing], cycle: int) -> list[Pairing]:

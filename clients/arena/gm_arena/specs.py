@@ -2,7 +2,8 @@
 
 For commands that take several bots, an engine may have its own settings: ``uci[movetime=0.1,Hash=16]:stockfish``.
 
-Installed bots have names of their own, such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
+reconchess's own bots have the names of their classes, such as ``TroutBot``. Installed bots have names of their own,
+such as ``minimax`` or ``minimax:depth=2,seed=7``: :mod:`gm_arena.bot`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
 KINDS = ("reconchess", "uci", "codingame")
 
+#: reconchess's own bots, by the names of their classes.
+RECONCHESS = {
+    "RandomBot": "reconchess:reconchess.bots.random_bot",
+    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
+    "TroutBot": "reconchess:reconchess.bots.trout_bot",
+}
+
 #: The group of entry points of installed bots.
 GROUP = "gmd.bots"
 
@@ -29,33 +37,29 @@ _WITH_SETTINGS = re.compile(r"(?P<kind>[^\[\]:]+)\[(?P<settings>[^\]]*)\](?P<res
 def bots_of(
     spec: str,
     *,
-    options: Mapping[str, str],
-    seconds: float | None,
-    depth: int | None,
-    nodes: int | None,
+    options: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+    depth: int | None = None,
+    nodes: int | None = None,
     max_memory: int | None = None,
 ) -> Bots:
     """Return the bots that a text names. A kind's dependencies are imported for that kind alone.
 
-    :param options: UCI options, or those of an installed bot; like the limits on an engine's thought, they apply only
-        to these two kinds.
+    :param options: UCI options, or those of an installed bot, which those in the text override; like the limits on an
+        engine's thought, they are for these two kinds alone.
     :param max_memory: bytes for each process of a bot; installed bots are trusted and have no limit.
     :raises BotUnusable: the text names no bot.
     """
-    spec, settings = split_settings(spec)
+    spec, settings = split_settings(RECONCHESS.get(spec, spec))
     kind, _, what = spec.partition(":")
     limits = {"movetime": seconds, "depth": depth, "nodes": nodes}
     if settings and kind != "uci":
         raise BotUnusable(f"{kind}[...]: only UCI engines have settings in brackets")
     if kind not in KINDS and kind in _installed().names:
         given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
-        return installed_bots(kind, {**given, **read_options(spec, what), **options})
+        return installed_bots(kind, {**given, **(options or {}), **read_options(spec, what)})
     if kind not in KINDS or not what:
         raise BotUnusable(_unknown(spec, kind))
-    if kind != "uci" and (given_flags := [f"--{name}" for name, value in limits.items() if value]):
-        raise BotUnusable(f"{given_flags[0]} applies to engines only, and {spec} is not one")
-    if kind != "uci" and options:
-        raise BotUnusable(f"--option applies to engines only, and {spec} is not one")
     if kind == "reconchess":
         from .reconchess_bot import ReconchessBots
 
@@ -68,7 +72,7 @@ def bots_of(
             depth=int(_positive(settings, "depth") or 0) or depth,
             nodes=int(_positive(settings, "nodes") or 0) or nodes,
         )
-        return UciBots(what, {**options, **settings}, own, max_memory=max_memory)
+        return UciBots(what, {**(options or {}), **settings}, own, max_memory=max_memory)
     from .codingame_bot import CodinGameBots
 
     return CodinGameBots(what, max_memory=max_memory)
@@ -79,10 +83,10 @@ def _unknown(spec: str, kind: str) -> str:
     from difflib import get_close_matches
 
     installed = sorted(_installed().names)
-    meant = get_close_matches(kind, [*KINDS, *installed], n=1) if kind not in KINDS else []
+    meant = get_close_matches(kind, [*KINDS, *installed, *RECONCHESS], n=1) if kind not in KINDS else []
     return (
         f"{spec!r} is not a bot: write reconchess:FILE, uci:COMMAND, codingame:COMMAND, "
-        f"or one of {', '.join(installed)}" + (f"; did you mean {meant[0]}?" if meant else "")
+        f"or one of {', '.join([*installed, *RECONCHESS])}" + (f"; did you mean {meant[0]}?" if meant else "")
     )
 
 
@@ -99,13 +103,7 @@ def split_settings(spec: str) -> tuple[str, dict[str, str]]:
     match = _WITH_SETTINGS.fullmatch(spec)
     if match is None:
         return spec, {}
-    settings = {}
-    for part in filter(None, match["settings"].split(",")):
-        name, equals, value = part.partition("=")
-        if not name.strip() or not equals:
-            raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return match["kind"] + match["rest"], settings
+    return match["kind"] + match["rest"], read_options(spec, match["settings"])
 
 
 def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
@@ -127,9 +125,9 @@ def read_options(spec: str, text: str) -> dict[str, str]:
     options = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
-        if not name.isidentifier() or not equals:
+        if not name.strip() or not equals:
             raise BotUnusable(f"{spec}: {part!r} is not NAME=VALUE")
-        options[name] = value
+        options[name.strip()] = value.strip()
     return options
 
 
@@ -157,7 +155,7 @@ def _installed() -> EntryPoints:
     return entry_points(group=GROUP)
 
 
-def players_of(bot: str | Bots, *, options: Mapping[str, str] | None = None) -> Callable[[], Player]:
+def players_of(bot: str | Bots) -> Callable[[], Player]:
     """Return what makes players (:class:`gm_recon.Player`), each for one game in this process.
 
     :param bot: a name as for ``gmd match``: ``random``, ``recon-zero:checkpoint=latest.pt``, ``reconchess:FILE``, or of
@@ -165,7 +163,7 @@ def players_of(bot: str | Bots, *, options: Mapping[str, str] | None = None) -> 
     :raises BotUnusable: the text names no bot, or one that is no player of RBC.
     """
     if isinstance(bot, str):
-        bot = bots_of(bot, options=options or {}, seconds=None, depth=None, nodes=None)
+        bot = bots_of(bot)
     if "rbc" not in bot.variants:
         raise BotUnusable(f"{bot.name} plays {', '.join(sorted(bot.variants))}, and not RBC")
     make: Callable[[], Player] | None = getattr(bot, "player", None)

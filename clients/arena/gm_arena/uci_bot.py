@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import chess
-import chess.engine
 import trio
 
 from gm_client.blocking import GameState
@@ -22,17 +21,18 @@ from .programs import find_program
 from .uci import (
     NO_MOVE,
     BadOption,
-    Clocks,
     Identity,
     go,
+    milliseconds,
     opponent,
-    parsed_score,
     position,
     read_best_move,
     read_info,
     read_words,
     set_option,
 )
+
+T = TypeVar("T")
 
 #: Seconds of thought for a move where there is no clock and no limit.
 DEFAULT_MOVE_SECONDS = 1.0
@@ -45,7 +45,6 @@ START_SECONDS = 30.0
 MAX_LINES, MAX_BYTES = 100_000, 16 << 20
 #: Lines read before other tasks may run.
 LINES_A_STEP = 500
-
 
 #: The share of the clock that ``movetime`` may take, in addition to the increment: some engines then use exactly that
 #: time, and ignore the clock.
@@ -72,21 +71,23 @@ class Limits:
         :param options: the game's options.
         """
         clock, kind = state["clock"], options.get("clock")
+        limits: dict[str, int | None] = {"depth": self.depth, "nodes": self.nodes}
         if clock is None or kind is None:
             counted = self.depth is not None or self.nodes is not None
             seconds = self.seconds or (None if counted else DEFAULT_MOVE_SECONDS)
-            return go(depth=self.depth, nodes=self.nodes, seconds=seconds)
+            return go(**limits, movetime=None if seconds is None else milliseconds(seconds))
         white, black = float(clock["white"] or 0), float(clock["black"] or 0)
         left = white if state["turn"] == "white" else black
+        clocks = {"wtime": milliseconds(white), "btime": milliseconds(black)}
         if "initial" in kind:
             increment = kind.get("increment", 0.0)
-            clocks = Clocks(white, black, increment)
+            clocks |= dict.fromkeys(("winc", "binc"), round(increment * 1000))
             most = min(MOVETIME_SHARE * left + increment, MOVETIME_SHARE_OF_A_MOVE * left)
         else:  # a fixed time for this move; unused time is lost
-            clocks = Clocks(white, black, moves_to_go=1)
+            clocks["movestogo"] = 1
             most = MOVETIME_SHARE_OF_A_MOVE * left
-        seconds = None if self.seconds is None else min(self.seconds, most)
-        return go(clocks, depth=self.depth, nodes=self.nodes, seconds=seconds)
+        movetime = None if self.seconds is None else milliseconds(min(self.seconds, most))
+        return go(**clocks, **limits, movetime=movetime)
 
 
 class UciBots(Bots):
@@ -131,9 +132,9 @@ class UciBots(Bots):
     async def _introduced(self, process: BotProcess) -> Identity:
         """Return an engine's declarations, and set its options."""
         identity = Identity()
+        process.send("uci\n")
         try:
-            for line in await _ask(process, "uci", "uciok"):
-                identity.read_line(line)
+            await _answer(process, "uciok", identity.read_line)
         except BotFailed as failure:
             raise self._not_started(failure) from None
         self.name = process.label = identity.name or self.name
@@ -149,31 +150,14 @@ class UciBots(Bots):
         return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {reason}", fault=failure.fault)
 
 
-@dataclass(frozen=True)
-class Thought:
-    """The result of an engine's search.
-
-    :ivar move: the move; None if the engine has none.
-    :ivar text: the move as the engine wrote it.
-    """
-
-    move: chess.Move | None
-    text: str
-
-
 class UciBot(BoardBot):
-    """An engine in one game.
-
-    :ivar last_info: what the engine reported about its last move: ``depth``, ``nodes``, ``pv``, and as ``score`` a
-        ``chess.engine.PovScore``; only the fields that it reported.
-    """
+    """An engine in one game."""
 
     def __init__(self, process: BotProcess, identity: Identity, limits: Limits, *, names_opponent: bool = True) -> None:
         """:param names_opponent: whether to set ``UCI_Opponent``, if the engine has it."""
         self._process, self._identity, self._limits = process, identity, limits
         self._names_opponent = names_opponent and "uci_opponent" in identity.options
         self._place: Place
-        self.last_info: chess.engine.InfoDict = {}
 
     async def begin(self, place: Place) -> None:
         await super().begin(place)
@@ -183,8 +167,8 @@ class UciBot(BoardBot):
             self._process.send(line + "\n")
         if self._names_opponent:
             self._process.send(set_option("UCI_Opponent", opponent(place.opponent_name)) + "\n")
-        self._process.send("ucinewgame\n")
-        await _ask(self._process, "isready", "readyok")
+        self._process.send("ucinewgame\nisready\n")
+        await _answer(self._process, "readyok")
         self._process.send("isready\n")
 
     def set_option(self, name: str, value: str) -> None:
@@ -192,65 +176,36 @@ class UciBot(BoardBot):
         self._process.send(set_option(name, value) + "\n")
 
     async def choose(self, turn: Turn, board: chess.Board) -> None:
-        thought = await self.think(turn.state, board)
-        self.depth = self.last_info.get("depth")
-        if thought.move is None:
-            wrote = f"{self._process.label} wrote {thought.text or 'no move'} in {board.fen()}"
-            raise BotFailed(wrote, fault="illegal move")
-        await self.move(turn, thought.move)
+        """Make the engine's move, within the time that the game leaves it.
 
-    async def think(self, state: GameState, board: chess.Board) -> Thought:
-        """Return the engine's move on a board, within the time that the game leaves it.
-
-        It is asked ``isready`` after each move: what it writes up to ``readyok``, in the opponent's time, is about the
-        last search and not about this one.
+        The engine is asked ``isready`` after each move: what it writes up to ``readyok``, in the opponent's time, is
+        about the last search and not about this one.
 
         :raises BotFailed: the engine fails, or its move is not legal.
         """
-        place, process = self._place, self._process
-        await _read_until(process, "readyok")
-        process.send(f"{position(board, variant=place.variant)}\n{self._limits.of(state, place.options)}\n")
-        best = await self._best(board.turn)
+        process, fen = self._process, board.fen()
+        await _answer(process, "readyok")
+        search = self._limits.of(turn.state, self._place.options)
+        process.send(f"{position(board, variant=self._place.variant)}\n{search}\n")
+        self.score = self.depth = None
+        best = await _read_until(process, read_best_move, self._note_info)
         process.send("isready\n")
         if not best or best in NO_MOVE:
-            return Thought(None, best)
+            raise BotFailed(f"{process.label} wrote {best or 'no move'} in {fen}", fault="illegal move")
         try:
-            return Thought(board.parse_uci(best.lower()), best)
+            move = board.parse_uci(best.lower())
         except chess.IllegalMoveError:
-            raise BotFailed(f"{best} is not a legal move in {board.fen()}", fault="illegal move") from None
+            raise BotFailed(f"{best} is not a legal move in {fen}", fault="illegal move") from None
         except chess.InvalidMoveError:
-            what = f"wrote {best!r}, which is not a move, in {board.fen()}"
-            raise BotFailed(f"{process.label} {what}", fault="protocol") from None
+            what = f"{process.label} wrote {best!r}, which is not a move, in {fen}"
+            raise BotFailed(what, fault="protocol") from None
+        await self.move(turn, move)
 
-    async def _best(self, turn: chess.Color) -> str:
-        """Return the move after ``bestmove``, as the engine wrote it."""
-        self.score, self.last_info = None, {}
-        said = 0
-        for number in range(1, MAX_LINES + 1):
-            line = await self._process.receive()
-            said += len(line)
-            if (best := read_best_move(line)) is not None:
-                return best
-            if said > MAX_BYTES:
-                break
-            self._note_info(read_words(line), turn)
-            if number % LINES_A_STEP == 0:
-                await trio.lowlevel.checkpoint()
-        raise BotFailed(f"{self._process.label} wrote {said} bytes about one move", fault="flood")
-
-    def _note_info(self, words: list[str], turn: chess.Color) -> None:
-        info = read_info(words) if words[:1] == ["info"] else None
-        if info is None:
-            return
-        self.score = info.score or self.score
-        for name, number in (("depth", info.depth), ("nodes", info.nodes)):
-            if number is not None:
-                self.last_info[name] = number  # type: ignore[literal-required]
-        if info.pv:
-            with suppress(ValueError):  # a pv with an invalid move is useless
-                self.last_info["pv"] = [chess.Move.from_uci(text) for text in info.pv]
-        if info.score is not None:
-            self.last_info["score"] = chess.engine.PovScore(parsed_score(info.score), turn)
+    def _note_info(self, line: str) -> None:
+        if (info := read_info(read_words(line))) is not None:
+            score, depth = info
+            self.score = self.score if score is None else score
+            self.depth = self.depth if depth is None else depth
 
     async def aclose(self) -> None:
         with suppress(BotFailed):  # it does not read its input
@@ -258,29 +213,35 @@ class UciBot(BoardBot):
         await self._process.aclose()
 
 
-async def _ask(process: BotProcess, question: str, answer: str) -> list[str]:
-    """Ask an engine, and return the lines that it writes before its answer.
+def _ignore(line: str) -> None:
+    pass
+
+
+async def _answer(process: BotProcess, answer: str, see: Callable[[str], None] = _ignore) -> None:
+    """Read an engine's lines up to its answer.
 
     :raises BotFailed: the answer does not come.
     """
-    process.send(f"{question}\n")
-    return await _read_until(process, answer)
-
-
-async def _read_until(process: BotProcess, answer: str) -> list[str]:
-    """Return the lines that an engine writes before an answer, which are fewer than it may write about a move.
-
-    :raises BotFailed: the answer does not come.
-    """
-    lines: list[str] = []
-    said = 0
     with trio.move_on_after(START_SECONDS):
-        while read_words(line := await process.receive())[:1] != [answer]:
-            lines.append(line)
-            said += len(line)
-            if len(lines) > MAX_LINES or said > MAX_BYTES:
-                raise BotFailed(f"{process.label} wrote {said} bytes and no {answer}", fault="flood")
-            if len(lines) % LINES_A_STEP == 0:
-                await trio.lowlevel.checkpoint()
-        return lines
+        await _read_until(process, lambda line: read_words(line)[:1] == [answer] or None, see)
+        return
     raise BotFailed(f"{process.label} wrote no {answer} in {START_SECONDS:g} seconds", fault="stall")
+
+
+async def _read_until(process: BotProcess, read: Callable[[str], T | None], see: Callable[[str], None]) -> T:
+    """Read an engine's lines, as many as it may write about a move, up to the first of which something is read.
+
+    :raises BotFailed: it ends, or writes more.
+    """
+    said = 0
+    for number in range(1, MAX_LINES + 1):
+        line = await process.receive()
+        if (found := read(line)) is not None:
+            return found
+        see(line)
+        said += len(line)
+        if said > MAX_BYTES:
+            break
+        if number % LINES_A_STEP == 0:
+            await trio.lowlevel.checkpoint()
+    raise BotFailed(f"{process.label} wrote {said} bytes without an answer", fault="flood")

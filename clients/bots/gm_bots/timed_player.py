@@ -65,7 +65,9 @@ class TimedPlayer(Player):
 
     def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
         """Return the move to request, within what is left of the turn's time."""
-        return self._thinker.choose_move(move_actions, self._time.remaining(seconds_left))
+        move = self._thinker.choose_move(move_actions, self._time.remaining(seconds_left))
+        self._time.end()
+        return move
 
     def handle_move_result(
         self,

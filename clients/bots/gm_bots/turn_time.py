@@ -15,8 +15,10 @@ RESERVE = 5.0
 #: The part of a turn's time that the sense may take; the move takes the rest.
 SENSE_SHARE = 0.5
 
-#: The weight of the latest turn in the mean of how much longer turns take than planned.
+#: The weight of the latest turn in the mean of what turns gain.
 LATEST = 0.25
+#: The part of such a gain that is planned for, and the most of the clock that a turn is planned to take because of it.
+GAIN_SHARE, MOST_SHARE = 0.9, 1 / 4
 
 #: The ``seconds_left`` of a game without clocks: this from gmd's HTTP API, infinity elsewhere.
 NO_CLOCK = 10_000_000.0
@@ -31,27 +33,34 @@ def seconds_of_game(left: float, limit: float | None) -> float:
     return share if limit is None else min(limit, share)
 
 
-class Overruns:
-    """By how much a player's turns take longer than planned: on a busy machine, or far from the server, all of them do.
+class Gains:
+    """What a clock gains with each turn, beside the time that the turn is planned to take.
 
-    Turns are planned that much shorter. Otherwise each would take as much more of a clock however little is left of it.
+    A turn gains the increment, and loses what it takes longer than planned: on a busy machine, or far from the server,
+    all of them do. The next turns are planned longer or shorter by that, so that a clock is used up and never runs out.
     """
 
     def __init__(self) -> None:
         self._mean = 0.0
-        self._expected: float | None = None  # what the clock would show now, had the last turn taken what was planned
+        self._expected: float | None = None  # what the clock would show now, had the last turn gained nothing
 
     def plan(self, seconds: float, left: float) -> float:
         """Return the time to plan for a turn.
 
-        :param seconds: what it may take.
+        :param seconds: what it may take without a gain.
         :param left: what the clock shows as it begins.
         """
         if self._expected is not None:
-            self._mean += LATEST * (self._expected - left - self._mean)
-        planned = max(0.0, seconds - max(0.0, self._mean))
-        self._expected = left - planned
+            self._mean += LATEST * (left - self._expected - self._mean)
+        planned = max(0.0, seconds + self._mean * (GAIN_SHARE if self._mean > 0 else 1))
+        planned = min(planned, max(seconds, left * MOST_SHARE))
+        self._left, self._expected = left, left - planned
         return planned
+
+    def took(self, seconds: float) -> None:
+        """Record what the turn took until its move was chosen: one that ends early has gained nothing by that."""
+        if self._expected is not None:
+            self._expected = max(self._expected, self._left - seconds)
 
 
 class TurnTime:
@@ -65,7 +74,7 @@ class TurnTime:
         :param now: returns the time.
         """
         self._limit, self._most = limit, without_clock if limit is None else limit
-        self._now, self._overruns = now, Overruns()
+        self._now, self._gains = now, Gains()
         self._seconds: float | None = None
         self.begin()
 
@@ -80,10 +89,14 @@ class TurnTime:
             self._seconds = self._most
             if left < NO_CLOCK:
                 at_first = left + self._now() - self._began
-                self._seconds = self._overruns.plan(seconds_of_game(left, self._limit), at_first)
+                self._seconds = self._gains.plan(seconds_of_game(left, self._limit), at_first)
         return self._seconds
 
     def remaining(self, left: float) -> float | None:
         """Return what is left of that for the turn's move, which may be less than nothing; None for no limit."""
         seconds = self.plan(left)
         return None if seconds is None else seconds - (self._now() - self._began)
+
+    def end(self) -> None:
+        """End a turn: its move is chosen."""
+        self._gains.took(self._now() - self._began)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -33,10 +34,11 @@ class PlayerOpponent:
     list in the same order. Two things differ: ``handle_move_result`` comes at the latest moment, when its next turn
     begins or the game ends; and a game that the environment gives up (by ``reset`` or ``close``) ends with neither
     winner nor reason and an empty history, since players free their engines then. A player that has a method ``close``
-    is closed after its game.
+    is closed after its game, since it was made here.
 
-    **Time.** Each player has ``seconds`` and ``increment`` seconds more for each turn, by the real time that its
-    methods take; ``seconds_left`` tells it. A player without time left loses. So games depend on the machine's speed
+    **Time.** Each player has ``seconds`` and ``increment`` seconds more for each turn; ``seconds_left`` tells it. The
+    real time of four methods counts: ``handle_opponent_move_result``, ``choose_sense``, ``handle_sense_result`` and
+    ``choose_move``. A player without time left loses. So games depend on the machine's speed
     only where a player looks at the clock or runs out of time. Those of a vector environment are asked one after the
     other.
 
@@ -83,6 +85,7 @@ class PlayerOpponent:
             if game not in self._seats:
                 fen = decisions.start_fens()[row]
                 self._seats[game] = PlayerSeat(self._make(), bool(color), fen, self._opponent_name, self._clock)
+                self._seats[game].begin()
             seat = self._seats[game]
             if not decisions.is_sense:
                 return seat.move(observed)
@@ -99,7 +102,7 @@ class PlayerOpponent:
         for row, (game, observation) in enumerate(zip(ends.games.tolist(), ends.observations(), strict=True)):
             if (seat := self._seats.pop(game, None)) is not None:
                 observed, history = ObservedTurn(observation, seat.color), ends.history(row)
-                self._end(lambda seat=seat, observed=observed, history=history: seat.end(history, observed))  # type: ignore[misc]
+                self._end(seat, partial(seat.end, history, observed))
 
     def close(self) -> None:
         """Give up all games."""
@@ -108,11 +111,15 @@ class PlayerOpponent:
 
     def _give_up(self, game: int) -> None:
         if (seat := self._seats.pop(game, None)) is not None:
-            self._end(seat.give_up)
+            self._end(seat, seat.give_up)
 
-    def _end(self, end: Callable[[], None]) -> None:
+    def _end(self, seat: PlayerSeat, end: Callable[[], None]) -> None:
+        """Tell a player of the end, and close it, whatever it raises."""
         try:
-            end()
+            try:
+                end()
+            finally:
+                getattr(seat.player, "close", lambda: None)()
         except (Exception, SystemExit) as error:
             self._complain(error, "The game was over.")
 

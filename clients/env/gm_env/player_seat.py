@@ -43,7 +43,6 @@ class PlayerSeat:
     """A player in one game. A clock runs while it chooses."""
 
     def __init__(self, player: Player, color: Color, fen: str, opponent_name: str, clock: Clock) -> None:
-        """Begin the game."""
         self.player, self.color = player, color
         self._fen, self._opponent_name, self._clock = fen, opponent_name, clock
         self._left = clock.seconds
@@ -51,7 +50,10 @@ class PlayerSeat:
         self._requested: Move | None = None
         self._meant: Move | None = None
         self._actions: tuple[list[Square], list[Move]] = [], []
-        player.handle_game_start(color, Board(fen), opponent_name)
+
+    def begin(self) -> None:
+        """Begin the game."""
+        self.player.handle_game_start(self.color, Board(self._fen), self._opponent_name)
 
     def sense(self, observed: ObservedTurn) -> int:
         """Begin a turn; return the number of the player's sense.
@@ -95,7 +97,7 @@ class PlayerSeat:
             self.settle(source, target, observed.captured())
 
     def end(self, history: History, observed: ObservedTurn | None = None) -> None:
-        """Tell the player how the game ended, and close it.
+        """Tell the player how the game ended.
 
         :param observed: what the player observed last, if its last move is not settled.
         """
@@ -103,16 +105,10 @@ class PlayerSeat:
             self.settle_by(observed)
         names = (name_of(self.player), self._opponent_name)
         tell_end(self.player, history, *(names if self.color else names[::-1]))
-        self._close()
 
     def give_up(self) -> None:
-        """Tell the player that the game is not played to its end, and close it."""
+        """Tell the player that the game is not played to its end."""
         tell_end(self.player, History(self._fen))
-        self._close()
-
-    def _close(self) -> None:
-        if (close := getattr(self.player, "close", None)) is not None:
-            close()
 
     def _seconds_left(self) -> float:
         return self._left - (self._clock.now() - self._since)

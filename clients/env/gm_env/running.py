@@ -36,8 +36,8 @@ def run(
         histories = run([(MyBot(), OtherBot()) for _ in range(batch.n)], batch)
 
     A player is called as by :func:`gm_recon.play_local`, and plays the same game there by the same seed; only its clock
-    counts its choices alone. The players of all games are called one after the other, a turn of each at a time. What a
-    player raises is passed on, and leaves the batch as it is.
+    does not count ``handle_move_result``. The players of all games are called one after the other, a turn of each at a
+    time. What a player raises is passed on, and leaves the batch as it is.
 
     :param players: White and Black of each game; no player may be in two games.
     :param batch: games that are at their beginning. It holds their ends afterwards, except for a loss on time.
@@ -84,10 +84,13 @@ def _are_apart(players: Sequence[tuple[Player, Player]]) -> bool:
 
 
 def _seated(pair: tuple[Player, Player], fen: str, clock: Clock) -> tuple[PlayerSeat, PlayerSeat]:
-    """Return the seats of Black and White."""
+    """Return the seats of Black and White, whose game has begun."""
     white, black = pair
     first = PlayerSeat(white, chess.WHITE, fen, name_of(black), clock)
-    return PlayerSeat(black, chess.BLACK, fen, name_of(white), clock), first
+    second = PlayerSeat(black, chess.BLACK, fen, name_of(white), clock)
+    first.begin()
+    second.begin()
+    return second, first
 
 
 def _outcome(result: NDArray[Any], color: bool) -> tuple[int | None, int | None, int | None]:

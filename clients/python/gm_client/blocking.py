@@ -530,6 +530,15 @@ class PlayerNames(TypedDict):
     black: str | None
 
 
+class Hint(TypedDict):
+    """The sense that leaves the fewest positions on average."""
+
+    #: Its square.
+    square: str
+    #: The share of the positions that it leaves.
+    left: float
+
+
 class GameRow(TypedDict):
     """A game in a list of games.
 
@@ -795,6 +804,8 @@ class RegisterFields(Fields, total=False):
 
     #: 8 to 256 characters.
     password: str | None
+    #: The server's code, if it wants one.
+    invite: str | None
     #: 1 to 256 characters, for a retry.
     token: str | None
 
@@ -900,6 +911,8 @@ class BeliefFields(Fields, total=False):
     samples: int
     #: Decides which.
     seed: int
+    #: Whether to name the sense that would tell most.
+    hint: bool
 
 
 class Reply(TypedDict):
@@ -959,6 +972,8 @@ class BeliefReply(Reply):
     marginals: list[list[float]]
     #: Some of these, in FEN.
     samples: list[str]
+    #: If asked for; null: it is not to sense.
+    hint: NotRequired[Hint | None]
 
 
 class GamesReply(Reply):
@@ -1618,7 +1633,7 @@ Sensed = list[tuple[str, Piece | None]]
 AnyMove = str
 
 
-def sensed(result: SenseResult) -> Sensed:
+def read_sense(result: SenseResult) -> Sensed:
     """Return a sense result as :meth:`Turn.sense` does: as the server sent it."""
     return result
 
@@ -2101,7 +2116,9 @@ class Client(BlockingSession):
     ) -> Turns:
         """Iterate over the player's turns in a game until it is over; without ``game_id``, in all its games for ever.
 
-        It waits between turns, and includes games that begin later. A turn without an action comes again.
+        It waits between turns, and includes games that begin later. A turn without an action comes again. What
+        ``turn.sense`` returns depends on python-chess: by ``gm_client.connect`` its squares and pieces where it is
+        installed, else the server's names, as always in the module ``blocking``.
 
         :param games: without ``game_id``, ends the loop when so many games have ended.
         :param over: called once with the last state of each game that has ended.
@@ -2266,7 +2283,7 @@ class Turn(TurnView):
         reply = self._act("sense", square=square)
         self.sense_actions = []
         self.reply = {"sense_result": [], **reply}
-        return sensed(self.reply["sense_result"])
+        return read_sense(self.reply["sense_result"])
 
     def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""

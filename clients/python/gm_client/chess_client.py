@@ -74,7 +74,7 @@ from .blocking import (
     WaitFields,
     WaitReply,
 )
-from .chess_turns import AnyMove, Sensed, TurnView, sensed, written
+from .chess_turns import AnyMove, Sensed, TurnView, read_sense, written
 
 if TYPE_CHECKING:
     import ssl
@@ -265,7 +265,9 @@ class Client(BlockingSession):
     ) -> Turns:
         """Iterate over the player's turns in a game until it is over; without ``game_id``, in all its games for ever.
 
-        It waits between turns, and includes games that begin later. A turn without an action comes again.
+        It waits between turns, and includes games that begin later. A turn without an action comes again. What
+        ``turn.sense`` returns depends on python-chess: by ``gm_client.connect`` its squares and pieces where it is
+        installed, else the server's names, as always in the module ``blocking``.
 
         :param games: without ``game_id``, ends the loop when so many games have ended.
         :param over: called once with the last state of each game that has ended.
@@ -430,7 +432,7 @@ class Turn(TurnView):
         reply = self._act("sense", square=square)
         self.sense_actions = []
         self.reply = {"sense_result": [], **reply}
-        return sensed(self.reply["sense_result"])
+        return read_sense(self.reply["sense_result"])
 
     def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""

@@ -39,11 +39,6 @@ def read_sense(result: SenseResult) -> Sensed:
     return [(chess.parse_square(square), read_piece(piece)) for square, piece in result]
 
 
-def sensed(result: SenseResult) -> Sensed:
-    """Return a sense result of the protocol in python-chess's terms."""
-    return read_sense(result)
-
-
 def written(move: AnyMove | None) -> str | None:
     """Return a move as the server reads it."""
     return move.uci() if isinstance(move, Move) else move

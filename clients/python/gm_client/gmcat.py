@@ -369,9 +369,12 @@ def _key(argument: str | None) -> str | None:
         return argument
     try:
         with open(argument[1:], encoding="utf-8") as file:
-            return file.read().strip()
+            key = file.read().strip()
     except (OSError, UnicodeError) as error:
         raise GmcatError(f"--key: {argument[1:]}: {getattr(error, 'strerror', None) or error}") from None
+    if not key:
+        raise GmcatError(f"--key: {argument[1:]}: the file is empty; it should hold the key")
+    return key
 
 
 def _given(arguments: list[str]) -> Iterator[tuple[str, bytes]]:

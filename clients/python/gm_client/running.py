@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, Unpack
 
 import chess
-from chess import Board, Move, Piece, Square
+from chess import STARTING_FEN, Board, Move, Piece, Square
 
 import gm_recon
 from gm_recon import History, Player, read_json
@@ -21,11 +21,13 @@ from gm_recon.player import check_players, checked_move, checked_sense, play_tur
 from .blocking import (
     DEFAULT_PORT,
     PATIENCE_SECONDS,
+    Clock,
     Color,
     ConnectionLost,
     GameState,
     GmError,
     HelloFields,
+    MoveReply,
     PlayerNames,
 )
 from .chess_client import Client, Turn, connect
@@ -34,7 +36,23 @@ from .chess_turns import read_move, read_square
 if TYPE_CHECKING:
     import ssl
 
+#: The protocol's defaults for a game of RBC.
+CLOCK, REVERSIBLE_MOVES = "900+5", 100
+
 _COLORS: tuple[Color, Color] = ("black", "white")
+
+
+class _Terms(TypedDict):
+    """The terms of a new game, as the fields of a request."""
+
+    variant: Literal["rbc"]
+    clock: str | Clock | None
+    fen: str
+    reversible_moves: int | None
+    max_turns: int | None
+
+
+_PLAIN = _Terms(variant="rbc", clock=CLOCK, fen=STARTING_FEN, reversible_moves=REVERSIBLE_MOVES, max_turns=None)
 
 _log = logging.getLogger(__name__)
 #: Seconds for which a wait for another player is not reported.
@@ -48,6 +66,10 @@ def run(
     *,
     opponent: int | str | None = None,
     color: Color | None = None,
+    clock: str | Clock | None = CLOCK,
+    fen: str = STARTING_FEN,
+    reversible_moves: int | None = REVERSIBLE_MOVES,
+    max_turns: int | None = None,
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     path: str | None = None,
@@ -69,11 +91,17 @@ def run(
     :param opponent: makes a new game: the id of the other player, or the name of one of the server's bots or of a
         registered player who is present.
     :param color: the player's colour; by default White in a new game, and else that of its seat.
+    :param clock: of a new game: ``"60+2"``, or the fields of the protocol's clock; None for none. This and the next
+        three are the protocol's, and need ``opponent``.
+    :param fen: the start position of a new game.
+    :param reversible_moves: a new game is drawn after so many half-moves without a capture or a pawn's move; None for
+        no such limit.
+    :param max_turns: a new game is drawn after so many turns of each side.
     :param hello: the client: ``player``, a number of your choice; or ``name`` and ``key`` of a registered player. The
         other arguments are as in :func:`gm_client.connect`.
     :raises ValueError: no player is given; no opponent has that name; the game is not of RBC, has begun, is over, or
-        has no seat for the player; both ``game_id`` and ``opponent`` are given; or an action of the player is not
-        allowed.
+        has no seat for the player; ``opponent`` is given with ``game_id``, or missing with terms of a new game; or an
+        action of the player is not allowed.
     :raises TypeError: the player is a class.
     :raises GmError: the server refuses a request.
     :raises ConnectionLost: the server cannot be reached.
@@ -81,30 +109,35 @@ def run(
     check_players(bot)
     if game_id is not None and opponent is not None:
         raise ValueError("opponent: leave it out, since game_id names a game that exists")
+    terms = _Terms(variant="rbc", clock=clock, fen=fen, reversible_moves=reversible_moves, max_turns=max_turns)
+    if opponent is None and (own := [name for name in terms if terms[name] != _PLAIN[name]]):  # type: ignore[literal-required]
+        raise ValueError(f"{own[0]}: leave it out, or name an opponent for a new game")
     if not isinstance(hello.get("player"), int) and hello.get("name") is None:
         raise ValueError("player: give a number as player=, or name= and key= of a registered player")
     with connect(host, port, path=path, tls=tls, patience=patience, **hello) as client:
         if opponent is not None:
-            game_id = _new_game(client, opponent, color or "white")
+            game_id = _new_game(client, opponent, color or "white", terms)
         elif game_id is None:
             game_id = _next_game(client, color)
         return _play(client, bot, game_id, color)
 
 
-def _new_game(client: Client, opponent: int | str, color: Color) -> int:
+def _new_game(client: Client, opponent: int | str, color: Color, terms: _Terms) -> int:
     if isinstance(opponent, str):
         bots = {bot["name"]: bot["player"] for bot in client.bots}
         if opponent not in bots:
-            return _challenge(client, opponent, color, bots)
+            return _challenge(client, opponent, color, terms, bots)
         opponent = bots[opponent]
     white, black = (client.player, opponent) if color == "white" else (opponent, client.player)
-    return client.new_game(white, black, variant="rbc", brief=True)["game_id"]
+    return client.new_game(white, black, brief=True, **terms)["game_id"]
 
 
-def _challenge(client: Client, opponent: str, color: Color, bots: Iterable[str]) -> int:
+def _challenge(client: Client, opponent: str, color: Color, terms: _Terms, bots: Iterable[str]) -> int:
     try:
-        return client.challenge(opponent, variant="rbc", color=color, brief=True)["game_id"]
+        return client.challenge(opponent, color=color, brief=True, **terms)["game_id"]
     except GmError as error:
+        if str(error).startswith(tuple(f"{name}:" for name in terms)):
+            raise
         known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to invite"
         raise ValueError(f"opponent: {opponent!r} is {known}: {error}") from error
 
@@ -135,7 +168,7 @@ def _play(client: Client, bot: Player, game_id: int, color: Color | None) -> His
         client.join(game_id, seat=seat, brief=True)
         turns = client.turns(game_id, seat=seat, brief=True)
         for turn in _reporting(turns, f"game {game_id}: waiting for player {names[other] or opponent}"):
-            game = _ServerTurn(turn, seat)
+            game = ServerTurn(turn)
             play_turn(game, bot, game.seconds_left)
     except BaseException:  # of the player, or Ctrl-C: nobody goes on with the game
         with suppress(GmError, ConnectionLost):  # it is over, or cannot be reached
@@ -192,21 +225,47 @@ def _seat(client: Client, state: GameState, color: Color | None) -> Color:
     return seats[0]
 
 
-class _ServerTurn:
-    """One turn on the server, as a :class:`gm_recon.player.PlayedTurn`."""
+class IllegalAction(ValueError):
+    """A player has returned something that is not among its actions."""
 
-    def __init__(self, turn: Turn, seat: Color) -> None:
-        self._turn, self._seat = turn, seat
+
+class SeatTurn(Protocol):
+    """One turn of a seat on a server: :class:`gm_client.Turn` has these attributes."""
+
+    @property
+    def state(self) -> GameState: ...
+
+    @property
+    def color(self) -> Color: ...
+
+    @property
+    def sense_actions(self) -> list[str]: ...
+
+    @property
+    def move_actions(self) -> list[str]: ...
+
+    def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]: ...
+
+    def move(self, move: Move | None) -> MoveReply: ...
+
+
+class ServerTurn:
+    """One turn on a server, as a :class:`gm_recon.player.PlayedTurn`, with the player's clock."""
+
+    def __init__(self, turn: SeatTurn) -> None:
+        self._turn = turn
         self._out_of_time = math.inf
         self._learn_clock()
 
     def _learn_clock(self) -> None:
+        """Take the seconds left from the state. The server charges no network time: here they only ever decrease."""
         clock = self._turn.state["clock"]
-        left = None if clock is None else clock[self._seat]
+        left = None if clock is None else clock[self._turn.color]
         if left is not None:
             self._out_of_time = min(self._out_of_time, time.monotonic() + left)
 
     def seconds_left(self) -> float:
+        """Return the seconds that the player has left; infinity without a clock."""
         return self._out_of_time - time.monotonic()
 
     @property
@@ -220,10 +279,30 @@ class _ServerTurn:
         return [Move.from_uci(uci) for uci in self._turn.move_actions]
 
     def sense(self, square: Square | None) -> list[tuple[Square, Piece | None]]:
-        seen = self._turn.sense(checked_sense(square))
+        """Sense, as the player has chosen.
+
+        :raises IllegalAction: it is not a square.
+        """
+        with _judged():
+            square = checked_sense(square)
+        seen = self._turn.sense(square)
         self._learn_clock()
         return seen
 
     def move(self, requested: Move | None) -> tuple[Move | None, Move | None, Square | None]:
-        moved = self._turn.move(checked_move(requested, self.move_actions()))
+        """Move, as the player has chosen.
+
+        :raises IllegalAction: the move may not be requested.
+        """
+        with _judged():
+            checked_move(requested, self.move_actions())
+        moved = self._turn.move(requested)
         return requested, read_move(moved["taken_move"]), read_square(moved["capture_square"])
+
+
+@contextmanager
+def _judged() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise IllegalAction(str(error)) from None

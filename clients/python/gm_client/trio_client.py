@@ -80,7 +80,7 @@ from .blocking import (
     WaitFields,
     WaitReply,
 )
-from .chess_turns import AnyMove, Sensed, TurnView, sensed, written
+from .chess_turns import AnyMove, Sensed, TurnView, read_sense, written
 from .trio_session import TrioSession
 
 R = TypeVar("R")
@@ -266,7 +266,9 @@ class Client(TrioSession):
     ) -> Turns:
         """Iterate over the player's turns in a game until it is over; without ``game_id``, in all its games for ever.
 
-        It waits between turns, and includes games that begin later. A turn without an action comes again.
+        It waits between turns, and includes games that begin later. A turn without an action comes again. What
+        ``turn.sense`` returns depends on python-chess: by ``gm_client.connect`` its squares and pieces where it is
+        installed, else the server's names, as always in the module ``blocking``.
 
         :param games: without ``game_id``, ends the loop when so many games have ended.
         :param over: called once with the last state of each game that has ended.
@@ -431,7 +433,7 @@ class Turn(TurnView):
         reply = await self._act("sense", square=square)
         self.sense_actions = []
         self.reply = {"sense_result": [], **reply}
-        return sensed(self.reply["sense_result"])
+        return read_sense(self.reply["sense_result"])
 
     async def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         """Move, or None to pass; this ends the turn. Outside of blind chess ``taken_move`` is None."""

@@ -5,13 +5,13 @@ The functions in steps do the same work in steps of less than a millisecond, as 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 
 import chess
-from chess import Board
+from chess import Board, Square
 
-from .position_sets import Rng, finish
-from .possible import PossiblePositions
+from .position_sets import LARGE_BATCH, Rng, finish
+from .possible import SAMPLE, WINDOWS, PossiblePositions
 
 #: The rows of :func:`marginals`: White's pieces, then Black's.
 PIECES = tuple(
@@ -62,3 +62,24 @@ def sample_steps(positions: PossiblePositions, count: int, rng: Rng) -> Generato
         board.halfmove_clock = 0
         boards.append(board)
     return boards
+
+
+def left_after_steps(
+    positions: PossiblePositions, squares: Iterable[Square], rng: Rng, most: int = SAMPLE
+) -> Generator[None, None, list[float]]:
+    """Return for each square the share of the positions that a sense of it leaves on average, in steps.
+
+    It is 0.0 if the tracker is lost.
+
+    :param most: the most positions that are compared. If there are more, so many are drawn: the shares are estimates.
+    """
+    number, count = min(most, len(positions)), max(1, len(positions))
+    drawn = positions._positions.drawn(number, rng)
+    shares: list[float] = []
+    for index, square in enumerate(squares):
+        if index % max(1, LARGE_BATCH // max(1, number)) == 0:
+            yield
+        alike = drawn.pairs_alike([WINDOWS[square]])[0] - number  # pairs of different positions
+        same = alike / max(1, number * (number - 1))
+        shares.append((1 + same * (count - 1)) / count if number else 0.0)
+    return shares

@@ -35,6 +35,9 @@ class Player(Protocol):
     once. Each turn is :meth:`handle_opponent_move_result`, :meth:`choose_sense`, :meth:`handle_sense_result`,
     :meth:`choose_move`, :meth:`handle_move_result`. Squares, moves and pieces are python-chess's. All calls of a game
     come one after the other. What a player raises ends the game for its caller.
+
+    A player that holds a program or a file may have a method ``close``, which is for whoever has made the player: the
+    three runners, which are given players, do not call it.
     """
 
     def handle_game_start(self, color: Color, board: Board, opponent_name: str, /) -> None:

@@ -27,9 +27,14 @@ _COUNTED = 512
 class Rng(Protocol):
     """What decides which positions are dropped, and which are drawn: a :class:`random.Random`."""
 
-    def getrandbits(self, k: int, /) -> int: ...
-    def sample(self, population: Sequence[int], k: int) -> list[int]: ...
-    def choice(self, seq: Sequence[int]) -> int: ...
+    def getrandbits(self, k: int, /) -> int:
+        """Return a number of so many random bits."""
+
+    def sample(self, population: Sequence[int], k: int) -> list[int]:
+        """Return so many different elements."""
+
+    def choice(self, seq: Sequence[int]) -> int:
+        """Return an element."""
 
 
 class OpponentMove(NamedTuple):

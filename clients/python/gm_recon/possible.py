@@ -21,8 +21,8 @@ from .tables import Cell
 #: The squares with a complete window. Each shows everything that a window clipped at an edge shows, and more.
 SENSE_SQUARES = [chess.square(file, rank) for rank in range(1, 7) for file in range(1, 7)]
 
-#: The squares that a sense of each square shows.
-_WINDOWS = [chess.BB_KING_ATTACKS[square] | BB_SQUARES[square] for square in chess.SQUARES]
+#: The squares that a sense of each square shows, as bitboards.
+WINDOWS = [chess.BB_KING_ATTACKS[square] | BB_SQUARES[square] for square in chess.SQUARES]
 
 #: The default number of positions kept. In one of the 300 long games of the tests, which allow two million, more
 #: remained after a sense.
@@ -151,14 +151,14 @@ class PossiblePositions:
     def expected_after(self, square: Square) -> float:
         """Return the expected number of positions after a sense of a square, estimated from a thousand positions."""
         drawn = self.draw(SAMPLE)
-        return len(self) * drawn.pairs_alike([_WINDOWS[square]])[0] / max(1, len(drawn)) ** 2
+        return len(self) * drawn.pairs_alike([WINDOWS[square]])[0] / max(1, len(drawn)) ** 2
 
     def best_sense(self) -> Square:
         """Return the square whose sense leaves the fewest positions; any square if lost. Takes milliseconds."""
         drawn = self.draw(SAMPLE)
         if not len(drawn):
             return self._rng.choice(SENSE_SQUARES)
-        pairs = drawn.pairs_alike([_WINDOWS[square] for square in SENSE_SQUARES])
+        pairs = drawn.pairs_alike([WINDOWS[square] for square in SENSE_SQUARES])
         return SENSE_SQUARES[pairs.index(min(pairs))]
 
     def draw(self, count: int) -> PositionSet:

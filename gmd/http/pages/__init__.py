@@ -23,8 +23,8 @@ To add a page:
    without a cookie, and ends with ``redirect(visit, to)``, which hands the cookie out.
 
 5. A script is a file in ``static/``; ``{{ static("game.js") }}`` is its address. What the build brings there is in
-   ``static/cm-chessboard/``, and ``has_board`` says whether it is there. ``make lint`` checks the types, which a script
-   has in JSDoc, by ``tsconfig.json`` here; ``types/`` declares what comes without types.
+   ``static/chessground/``, and ``has_board`` says whether it is there. ``make lint`` checks the types, which a script
+   has in JSDoc, by ``tsconfig.json`` here; ``types/`` declares what the server sends.
 
 A refusal of the protocol, raised in a handler, becomes a page that says it in words (:mod:`.error_pages`).
 """

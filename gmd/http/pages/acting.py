@@ -57,9 +57,13 @@ class Act(Struct, frozen=True):
 
 
 class SeatForm(Struct, frozen=True):
-    """The form for a seat: without one, it is the seat that is kept for the visitor, or a free one."""
+    """The form for a seat: without one, it is the seat that is kept for the visitor, or a free one.
+
+    :ivar nickname: the name that a guest wants to go by.
+    """
 
     seat: Color | None = None
+    nickname: Annotated[str, Meta(max_length=100)] | None = None
 
 
 @post("/games/{game_id:int}/act", status_code=HTTP_303_SEE_OTHER, include_in_schema=False, exception_handlers=ERRORS)
@@ -87,7 +91,7 @@ async def act(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
 async def join(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId) -> Response[Any]:
     """Take a seat of a game, and send the browser to its page."""
     form = await read_form(request, visit, SeatForm)
-    visit = visit.acting()
+    visit = visit.acting(form.nickname)
     named = {} if form.seat is None else {"seat": form.seat}
     await visit.ask("join", shows_presence=True, game_id=game_id, brief=True, **named)
     return redirect(visit, f"/games/{game_id}")

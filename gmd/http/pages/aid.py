@@ -1,118 +1,87 @@
-"""``GET /games/7/aid``: the squares on which an enemy piece may still stand, for a player of blind chess alone.
+"""``GET /games/7/aid``: where enemy pieces may stand, for a player of blind chess alone.
 
-They follow from what the player has observed, and from nothing else (:func:`gmd.games.views.observations`,
-:mod:`gm_recon.possible`).
+It is the protocol's ``belief`` in the form of a page, so that its handler decides for both what a player may ask.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Generator, Sequence
-from functools import partial
 from typing import Any
 
 import chess
+import msgspec
 from litestar import Request, Response, get
 from msgspec import Struct
 
+from gm_protocol.belief import BeliefReply, Hint
 from gm_protocol.errors import NotAPlayer, NotAvailable
-from gm_recon.possible import PossiblePositions
-from gmd.games.game import Game
-from gmd.games.rbc_knowledge import Observed
-from gmd.games.views import observations
-from gmd.http.pages.answers import ERRORS, IN_PROGRESS, read_query
-from gmd.http.pages.counting import CAP
-from gmd.http.pages.looking import look_at, worked
-from gmd.http.pages.visit import FromVisit, Visit
+from gm_protocol.state import COLOR_NAMES
+from gmd.handlers.belief import has_hints
+from gmd.http.pages.answers import ERRORS, IN_PROGRESS, read_fields, read_query
+from gmd.http.pages.looking import look_at
+from gmd.http.pages.visit import FromVisit
+from gmd.http.pages.words import believed, hinted
 from gmd.http.seat import GameId
-from gmd.play.beliefs import Followed, observe_steps
 
-#: Draws which positions are kept between a turn of the opponent and a sense; no answer depends on it.
-_SEED = 1
-#: The most steps of work for an answer, of some half a millisecond each, as for a finished game.
-MOST_STEPS = 8_000
+#: The kinds of pieces, in the order of the protocol's rows.
+KINDS = "pnbrqk"
+
+
+class AidQuery(Struct, frozen=True):
+    """What the query may hold beside that of a game's page.
+
+    :ivar hint: whether the sense that would tell most is wanted.
+    """
+
+    hint: bool = False
 
 
 class Aid(Struct, frozen=True):
     """The answer.
 
-    :ivar positions: how many positions are possible; None for more than are counted.
-    :ivar squares: where a piece of the opponent's may stand; empty if that is not known.
-    :ivar words: the same in a sentence.
+    :ivar positions: how many positions are possible, or were drawn from more than can be followed.
+    :ivar exact: whether these are all that are possible.
+    :ivar shares: for each kind of piece (``p``, ``n``, ``b``, ``r``, ``q``, ``k``) the share of the positions in which
+        one of the opponent's stands on each square, from a1, b1 to h8.
+    :ivar words: how many positions there are, in a sentence.
+    :ivar hints: whether a hint can be asked for.
+    :ivar hint: the sense that would tell most; None unless it was asked for, and the player is to sense.
+    :ivar hint_words: the same in a sentence.
     """
 
-    positions: int | None
-    squares: list[str]
+    positions: int
+    exact: bool
+    shares: dict[str, list[float]]
     words: str
+    hints: bool
+    hint: Hint | None
+    hint_words: str
 
 
 @get("/games/{game_id:int}/aid", include_in_schema=False, exception_handlers=ERRORS)
 async def aid(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId) -> Response[Any]:
     """Return where enemy pieces may stand, as far as the player can know."""
-    query = read_query(request)
+    query, wanted = read_query(request), read_fields(request, AidQuery)
     look = await look_at(visit, game_id, query.seat)
-    state, cache = look.state, visit.site.aids
-    if look.over:
-        raise _over(visit, game_id)
     if look.seat is None:
         raise NotAPlayer("you do not play in this game")
-    if not look.variant.senses or state.phase == "open":
-        raise NotAvailable(f"game {game_id}: this aid is for reconnaissance blind chess, once the game has begun")
-    key = (game_id, look.seat)
-    async with cache.locks.hold(key):
-        game, observed = await _observed(visit, game_id, look.seat)
-        await look_at(visit, game_id, query.seat)  # is answered once all that was observed is durable
-        followed = cache.find(key) or Followed(partial(_begin, look.seat, state.start_fen))
-        answer = await worked(visit, aid_steps(followed, game, observed))
-        cache.keep(key, followed)
-    return Response(answer, headers=IN_PROGRESS)
-
-
-def _begin(seat: chess.Color, start_fen: str) -> PossiblePositions:
-    return PossiblePositions(seat, start_fen, cap=CAP, rng=random.Random(_SEED))
-
-
-async def _observed(visit: Visit, game_id: int, seat: chess.Color) -> tuple[Game, Sequence[Observed]]:
-    """Return a game and what a seat has learnt.
-
-    :raises NotAvailable: the game has ended, perhaps while another request for its aid was answered.
-    """
+    if look.over:
+        raise NotAvailable(f"game {game_id} is over: its page shows everything")
+    reply = await visit.ask("belief", game_id=game_id, seat=COLOR_NAMES[look.seat], hint=wanted.hint)
+    belief = msgspec.convert(reply, BeliefReply)
     live = await visit.backend.services.arbiter.live_game(game_id, visit.peer)
-    if live.game.now.ending is not None:
-        raise _over(visit, game_id)
-    return live.game, observations(live.game, seat) or []
+    return Response(aid_of(belief, look.seat, hints=has_hints(live.game)), headers=IN_PROGRESS)
 
 
-def _over(visit: Visit, game_id: int) -> NotAvailable:
-    visit.site.aids.drop(game_id)
-    return NotAvailable(f"game {game_id} is over: its page shows everything")
-
-
-def aid_steps(followed: Followed, game: Game, observed: Sequence[Observed]) -> Generator[None, None, Aid]:
-    """Follow a game to its present, and return the aid, in steps.
-
-    A player who has reckoned with more than :data:`.counting.CAP` positions after a sense, or whose positions take more
-    than :data:`MOST_STEPS` of work at once, is not followed any further.
-    """
-    for steps, _ in enumerate(_caught_up(followed, game, observed)):
-        if steps == MOST_STEPS:
-            followed.positions = None
-            break
-        yield
-    positions = followed.positions
-    if positions is None or not positions.complete:
-        return Aid(None, [], f"More than {CAP:,} positions are possible: too many to count.")
-    number = len(positions)
-    where = [chess.SQUARE_NAMES[square] for square in chess.scan_forward(positions.occupied())]
-    what = "position is" if number == 1 else "positions are"
-    return Aid(number, where, f"{number:,} {what} possible; enemy pieces may stand on {len(where)} squares.")
-
-
-def _caught_up(followed: Followed, game: Game, observed: Sequence[Observed]) -> Generator[None, None, None]:
-    yield from followed.resume_steps(game, observed)
-    while len(followed.seen) < len(observed) and (positions := followed.positions) is not None:
-        each = observed[len(followed.seen)]
-        yield from observe_steps(positions, each)
-        if each.step == "sense" and not positions.complete:
-            followed.positions = None
-        followed.seen.append(each)
+def aid_of(belief: BeliefReply, seat: chess.Color, *, hints: bool) -> Aid:
+    """Return a player's belief as the page shows it."""
+    theirs = belief.marginals[6:] if seat else belief.marginals[:6]
+    hint = belief.hint or None
+    return Aid(
+        belief.count,
+        belief.exact,
+        {kind: [round(share, 5) for share in row] for kind, row in zip(KINDS, theirs, strict=True)},
+        believed(belief.count, exact=belief.exact),
+        hints,
+        hint,
+        "" if hint is None else hinted(hint.square, hint.left, belief.count, exact=belief.exact),
+    )

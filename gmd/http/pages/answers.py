@@ -20,6 +20,7 @@ from gm_protocol.errors import BadRequest, GmError
 from gm_protocol.state import Color
 from gmd.handlers.in_process import Refused
 from gmd.http.errors import refused
+from gmd.http.pages.counting import Kind
 from gmd.http.pages.drawing import MAX_SIZE, MIN_SIZE, USUAL_SIZE
 from gmd.http.pages.error_pages import http_page, refusal_anywhere, wants_page
 from gmd.http.pages.game_view import Wanted
@@ -45,6 +46,7 @@ _Fields = TypeVar("_Fields", bound=Struct)
 class Query(Struct, frozen=True):
     """What the query of an address about a game may hold.
 
+    :ivar belief: in a finished game of reconnaissance blind chess, the pieces of which each side's belief is wanted.
     :ivar part: whether a script asks for the part of the page that changes from ply to ply.
     """
 
@@ -52,6 +54,7 @@ class Query(Struct, frozen=True):
     view: View | None = None
     flip: bool | None = None
     size: Annotated[int, Meta(ge=MIN_SIZE, le=MAX_SIZE)] = USUAL_SIZE
+    belief: Kind | None = None
     part: bool = False
 
     @property
@@ -62,7 +65,7 @@ class Query(Struct, frozen=True):
     def wanted_from(self, seat: chess.Color | None) -> Wanted:
         """Return what the visitor wants to see: by default from the bottom of its own seat."""
         usual = seat == chess.BLACK
-        return Wanted(self.ply, self.view, usual if self.flip is None else self.flip, usual)
+        return Wanted(self.ply, self.view, usual if self.flip is None else self.flip, usual, self.belief)
 
     @property
     def seat(self) -> Color | None:

@@ -18,6 +18,9 @@ ELO_SHOWN = (-500.0, 500.0)
 #: The most rows of the table beside the curves.
 MOST_ROWS = 40
 
+#: The cell of a player against itself.
+ITSELF = "×"
+
 State = Literal["running", "interrupted", "stopped", "over"]
 
 #: Returns a player's name on this server.
@@ -70,6 +73,21 @@ class ContestView:
     llr: Chart | None
     points: list[ContestPoint]
     games: list[GameRow]
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether the table has a column for each player, in the order of the rows."""
+        players, columns = self.report.players, self.report.columns
+        return columns == [f"{place}" for place in range(1, len(players) + 1)] and all(
+            row.cells[index : index + 1] == [ITSELF] for index, row in enumerate(players)
+        )
+
+    def games_of(self, row: ContestPlayer, index: int) -> str:
+        """Return the address of the games between the player of a row and that of a column; empty for none."""
+        other = self.report.players[index] if self.is_cross else row
+        if None in (row.player, other.player) or row.player == other.player:
+            return ""
+        return f"/games?player={row.player}&opponent={other.player}"
 
     @property
     def refreshes(self) -> bool:
@@ -190,7 +208,7 @@ def ratio_text(value: float | None) -> str:
 
 
 def interval_text(interval: ContestInterval | None) -> str:
-    """Return an estimate with its interval, as in "35 (12 to 58)"."""
+    """Return an estimate with its 95 % interval, as in "35 (12 to 58)"."""
     if interval is None:
         return "–"
     return f"{number_text(interval.value)} ({number_text(interval.low)} to {number_text(interval.high)})"

@@ -7,8 +7,9 @@ from math import log10
 
 import chess
 
-from gmd.http.pages.counting import CAP, Count, Counts
-from gmd.http.pages.words import side_name
+from gmd.http.pages.counting import Count, Counts, surprises
+from gmd.http.pages.words import number_words, side_name
+from gmd.play.beliefs import CAP
 
 #: The picture and the part of it that has the curves, in pixels.
 WIDTH, HEIGHT = 720, 300
@@ -33,6 +34,8 @@ text { font: 13px system-ui, sans-serif; fill: #1d2321; }
 .before { stroke-width: 1; opacity: .55; }
 circle.white { fill: #ffffff; stroke-width: 2; }
 rect.black { fill: #1d4f91; stroke: none; }
+circle.surprise { fill: none; stroke: #c2185b; stroke-width: 2.5; }
+text.surprise { fill: #c2185b; font-weight: 700; }
 @media (max-width: 30rem) {
 text { font-size: 20px; }
 .wide { display: none; }
@@ -47,6 +50,8 @@ text { fill: #e8ece9; }
 .black { stroke: #7db4ff; }
 circle.white { fill: #1f2522; }
 rect.black { fill: #7db4ff; }
+circle.surprise { stroke: #ff7fb0; }
+text.surprise { fill: #ff7fb0; }
 }
 """
 
@@ -69,6 +74,7 @@ def draw_counts(counts: Counts, ply: int | None = None) -> str:
         parts.append(f'<line class="ply" x1="{x}" x2="{x}" y1="{_TOP - 12}" y2="{_BOTTOM}"/>')
     for side in chess.COLORS:
         parts += _curve(counts, side)
+    parts += _surprises(counts)
     return "".join([*parts, *_legend(), "</svg>"])
 
 
@@ -104,6 +110,15 @@ def _curve(counts: Counts, side: chess.Color) -> Iterator[str]:
         yield from (_mark(side, _x(counts, turn.ply), _y(turn.after), _words(turn)) for turn in turns)
 
 
+def _surprises(counts: Counts) -> Iterator[str]:
+    """Yield rings around the largest surprises, with their numbers."""
+    for number, turn in enumerate(surprises(counts), 1):
+        x, y = _x(counts, turn.ply), _y(turn.after)
+        yield f'<circle class="surprise" cx="{x}" cy="{y}" r="8"/>'
+        below = y < _BOTTOM - 24
+        yield f'<text class="surprise" x="{x}" y="{y + (22 if below else -13)}" text-anchor="middle">{number}</text>'
+
+
 def _mark(side: chess.Color, x: float, y: float, title: str = "") -> str:
     title = f"<title>{title}</title>" if title else ""
     if side:
@@ -112,7 +127,7 @@ def _mark(side: chess.Color, x: float, y: float, title: str = "") -> str:
 
 
 def _words(turn: Count) -> str:
-    before, after = (f"more than {CAP:,}" if each is None else f"{each:,}" for each in (turn.before, turn.after))
+    before, after = number_words(turn.before), number_words(turn.after)
     return f"Ply {turn.ply}, {side_name(turn.side)}: {before} before the sense, {after} after it"
 
 

@@ -25,13 +25,14 @@ from gmd.http.pages.answers import (
     read_query,
     unchanged,
 )
-from gmd.http.pages.counts import counts_picture
+from gmd.http.pages.counting import Counts, Kind
+from gmd.http.pages.counts import counts_of, counts_picture
 from gmd.http.pages.drawing import draw
 from gmd.http.pages.game_view import GameView, Wanted, view_steps
 from gmd.http.pages.live_page import live_page
 from gmd.http.pages.live_view import names_for
 from gmd.http.pages.looking import Look, look_at, look_live, past_steps, record_in, with_past, worked
-from gmd.http.pages.picture_view import needs_past, picture_steps
+from gmd.http.pages.picture_view import needs_past, picture_steps, shaded, side_of_view
 from gmd.http.pages.rendering import page, policy
 from gmd.http.pages.visit import FromVisit, Visit
 from gmd.http.seat import GameId
@@ -69,42 +70,44 @@ async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     """Return the page of a game, or a part of it: of its latest ply while it is played, or of any ply."""
     if query.ply is None and not query.part:
         look = await look_live(visit, game_id, query.seat)
-        if look.over:
-            visit.site.aids.drop(game_id)
-        else:
+        if not look.over:
             return await live_page(request, visit, look, flip=query.flip, named=query.seat)
     else:
         look = await look_at(visit, game_id, query.seat)
     look = await with_past(visit, look)
     view = await viewed(visit, look, query.wanted_from(look.seat), moves=not query.part)
     headers = {} if look.over else {"cache-control": IN_PROGRESS["cache-control"]}
-    name, origin = "position.html" if query.part else "game.html", _origin(request, visit)
-    return page(visit, name, headers=headers, view=view, origin=origin, plays=look.seat is not None)
-
-
-def _origin(request: Request[Any, Any, Any], visit: Visit) -> str:
-    """Return the beginning of this server’s addresses, as the browser has it; empty without a host."""
-    host = request.headers.get("host", "")
-    return f"http{'s' if visit.secure else ''}://{host}" if host else ""
+    name = "position.html" if query.part else "game.html"
+    return page(visit, name, headers=headers, view=view, plays=look.seat is not None)
 
 
 async def viewed(visit: Visit, look: Look, wanted: Wanted, *, moves: bool) -> GameView:
     """Return what a page shows of a game."""
-    return await worked(visit, view_steps(look, wanted, names_for(visit, look), moves=moves))
+    counts = await _counts_for(visit, look, wanted.belief)
+    return await worked(visit, view_steps(look, wanted, names_for(visit, look), moves=moves, counts=counts))
+
+
+async def _counts_for(visit: Visit, look: Look, belief: Kind | None) -> Counts | None:
+    """Return what the players could know, if a belief is wanted of a game that has them."""
+    is_there = belief is not None and look.over and look.variant.senses
+    return await counts_of(visit, look) if is_there else None
 
 
 async def _picture(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
     look = await look_at(visit, game_id, query.seat)
     if needs_past(look, look.ply(query.ply)):
         look = await with_past(visit, look)
-    svg = await worked(visit, _drawn(look, query))
+    counts = await _counts_for(visit, look, query.belief)
+    svg = await worked(visit, _drawn(look, query, counts))
     return file(request, svg.encode(), SVG, over=look.over)
 
 
-def _drawn(look: Look, query: Query) -> Generator[None, None, str]:
-    picture = yield from picture_steps(look, look.ply(query.ply), query.view)
+def _drawn(look: Look, query: Query, counts: Counts | None) -> Generator[None, None, str]:
+    ply, side = look.ply(query.ply), side_of_view(query.view)
+    picture = yield from picture_steps(look, ply, query.view)
     yield
-    return draw(picture, size=query.size, flip=bool(query.flip))
+    known = None if counts is None or side is None else counts.known_at(ply, side)
+    return draw(shaded(picture, known, query.belief), size=query.size, flip=bool(query.flip))
 
 
 async def _pgn(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
+from typing import get_args
 from urllib.parse import urlencode
 
 import chess
@@ -11,10 +12,22 @@ import chess
 from gm_protocol.state import GameState, LastResult, side_of
 from gmd.games.variants import VARIANTS
 from gmd.http.pages import observations
+from gmd.http.pages.counting import Counts, Kind, Known
+from gmd.http.pages.lichess import analysis_address
 from gmd.http.pages.looking import Look
-from gmd.http.pages.picture_view import VIEWS, View, board_data, last_sense, picture_of, present_or_past, sees_nothing
+from gmd.http.pages.picture_view import (
+    VIEWS,
+    View,
+    board_data,
+    last_sense,
+    picture_of,
+    present_or_past,
+    sees_nothing,
+    shaded,
+    side_of_view,
+)
 from gmd.http.pages.replay import Position, ReconReplay, begins, captured, first_number, san_steps
-from gmd.http.pages.words import result_words, side_name
+from gmd.http.pages.words import believed, hinted, number_words, places_words, result_words, side_name
 
 #: The most moves of both sides that a page lists at once.
 MOVES_A_PAGE = 200
@@ -31,16 +44,19 @@ class Wanted:
     :ivar view: in a finished game that had hidden something one view; None for all of them.
     :ivar flip: whether Black is at the bottom.
     :ivar usual_flip: the same for addresses that do not say.
+    :ivar belief: in a finished game of reconnaissance blind chess, the pieces of which each side's belief is wanted.
     """
 
     ply: int | None = None
     view: View | None = None
     flip: bool = False
     usual_flip: bool = False
+    belief: Kind | None = None
 
     def query(self, ply: int | None) -> str:
         """Return the query of an address that shows another ply in the same way; with its "?", or empty."""
-        fields = {"ply": ply, "view": self.view, "flip": int(self.flip) if self.flip != self.usual_flip else None}
+        flip = int(self.flip) if self.flip != self.usual_flip else None
+        fields = {"ply": ply, "view": self.view, "flip": flip, "belief": self.belief}
         query = urlencode({name: value for name, value in fields.items() if value is not None})
         return f"?{query}" if query else ""
 
@@ -85,7 +101,7 @@ class MoveRow:
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """A board: its picture's address, what the picture shows, and in rbc what the side observed.
+    """A board: its picture's address, what the picture shows, and in rbc what the side observed and could know.
 
     :ivar data: the same for scripts that draw the board (:func:`.board_data`).
     """
@@ -95,16 +111,21 @@ class BoardView:
     words: str
     size: int
     observed: list[str]
+    known: list[str]
     data: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A link to another view of the same ply."""
+    """A link to another view of the same ply.
+
+    :ivar words: the name in words, where it is a symbol.
+    """
 
     name: str
     query: str
     current: bool
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +136,7 @@ class GameView:
     :ivar earlier, later: the plies that lead to the other moves of a list that is too long for a page.
     :ivar fen: the position, as the visitor may see it; empty where nothing is seen.
     :ivar has_past: whether the history may be seen.
+    :ivar lichess: the address of a finished game on lichess's analysis board; empty if the game had hidden something.
     """
 
     state: GameState
@@ -126,6 +148,7 @@ class GameView:
     sides: list[Side]
     boards: list[BoardView]
     choices: list[Choice]
+    beliefs: list[Choice]
     steps: list[tuple[str, int | None]]
     rows: list[MoveRow]
     earlier: int | None
@@ -133,6 +156,7 @@ class GameView:
     fen: str
     blind: bool
     has_past: bool
+    lichess: str
 
     @property
     def counted(self) -> bool:
@@ -150,11 +174,14 @@ class GameView:
         return replace(self.wanted, flip=not self.wanted.flip).query(self.wanted.ply)
 
 
-def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: bool) -> Generator[None, None, GameView]:
+def view_steps(
+    look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: bool, counts: Counts | None = None
+) -> Generator[None, None, GameView]:
     """Return what a page shows, in steps.
 
     :param names: the players' names.
     :param moves: whether to list the moves.
+    :param counts: what the players could know, if it is to be shown.
     """
     state, ply, last = look.state, look.ply(wanted.ply), look.state.ply_index
     position = yield from present_or_past(look, ply)
@@ -170,8 +197,9 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
         outcome=outcome_words(state),
         over=look.over,
         sides=[_side(look, color, position, names) for color in (chess.WHITE, chess.BLACK)],
-        boards=[_board(look, recon, wanted, ply, view, position, alone=len(views) == 1) for view in views],
+        boards=[_board(look, recon, wanted, ply, view, position, counts, alone=len(views) == 1) for view in views],
         choices=_choices(wanted, ply) if look.has_views else [],
+        beliefs=_beliefs(wanted, ply) if recon is not None else [],
         steps=steps,
         rows=listed.rows,
         earlier=listed.earlier,
@@ -179,7 +207,16 @@ def view_steps(look: Look, wanted: Wanted, names: Mapping[int, str], *, moves: b
         fen="" if sees_nothing(look) else position.fen,
         blind=sees_nothing(look),
         has_past=look.past is not None,
+        lichess=(yield from _lichess(look, ply, position)),
     )
+
+
+def _lichess(look: Look, ply: int, position: Position) -> Generator[None, None, str]:
+    if look.past is None or not look.over or look.variant.hides:
+        return ""
+    state = look.state
+    moves = yield from san_steps(look.past.pgn, state.ply_index)
+    return analysis_address(state.variant, state.start_fen, moves, ply, position.fen)
 
 
 def outcome_words(state: GameState) -> str:
@@ -202,6 +239,18 @@ def _links(ply: int, last: int) -> list[tuple[str, int | None]]:
 def _choices(wanted: Wanted, ply: int) -> list[Choice]:
     every: list[tuple[str, View | None]] = [("All three", None), *((VIEW_NAMES[view], view) for view in VIEWS)]
     return [Choice(name, replace(wanted, view=view).query(ply), view == wanted.view) for name, view in every]
+
+
+def _beliefs(wanted: Wanted, ply: int) -> list[Choice]:
+    """Return links to the beliefs of both sides: none, of any piece, of each kind."""
+    kinds: list[tuple[Kind | None, str, str]] = [(None, "Off", ""), ("any", "All pieces", "")]
+    for kind in get_args(Kind)[1:]:
+        piece = chess.Piece.from_symbol(kind)
+        kinds.append((kind, chess.UNICODE_PIECE_SYMBOLS[kind], chess.piece_name(piece.piece_type).title()))
+    return [
+        Choice(name, replace(wanted, belief=kind).query(ply), kind == wanted.belief, words)
+        for kind, name, words in kinds
+    ]
 
 
 # --- Players ----------------------------------------------------------------------------------------------------------
@@ -251,12 +300,16 @@ def _board(
     ply: int,
     view: View | None,
     position: Position,
+    counts: Counts | None,
     *,
     alone: bool,
 ) -> BoardView:
     state, size = look.state, ALONE if alone else BESIDE
     shows_past = look.over or ply != state.ply_index
-    seen = Wanted(None, view if look.has_views or look.hides else None, wanted.flip)
+    side = side_of_view(view)
+    belief = None if counts is None or side is None else wanted.belief
+    known = counts.known_at(ply, side) if counts is not None and side is not None else None
+    seen = Wanted(None, view if look.has_views or look.hides else None, wanted.flip, belief=belief)
     query = seen.query(ply if shows_past else None)
     title = (
         VIEW_NAMES[view or "truth"] if look.has_views else "Your view" if look.hides and look.seat is not None else ""
@@ -267,7 +320,8 @@ def _board(
         _board_words(look, ply, position, title),
         size,
         _observed(look, recon, ply, view),
-        board_data(picture_of(look, ply, view, position), flip=wanted.flip),
+        _known_words(counts, known, ply, side, wanted.belief),
+        board_data(shaded(picture_of(look, ply, view, position), known, wanted.belief), flip=wanted.flip),
     )
 
 
@@ -298,6 +352,31 @@ def _observed(look: Look, recon: ReconReplay | None, ply: int, view: View | None
         is_new = side_of(state.turn) == look.seat and state.phase == "move"
         sentences.insert(len(sentences) if is_new else 0, observations.sensed(sense.square, enemies))
     return sentences
+
+
+def _known_words(
+    counts: Counts | None, known: Known | None, ply: int, side: chess.Color | None, kind: Kind | None
+) -> list[str]:
+    """Return what a side could know, in sentences."""
+    if counts is None or side is None or kind is None:
+        return []
+    if known is None:
+        return [f"{side_name(side)}’s positions are not followed so far."]
+    sentences = [believed(known.count, exact=known.exact)]
+    if kind != "any":
+        sentences.append(f"{side_name(not side)}’s {_plural(kind)}: {places_words(known.shares(kind))}.")
+    turn = counts.turn(ply + 1)
+    if turn is not None and turn.side == side and turn.hint is not None:
+        sentences.append(f"The next sense left {number_words(turn.after)}.")
+        tells_less = turn.left is None or turn.left > 1.05 * turn.hint.left
+        best = hinted(turn.hint.square, turn.hint.left, known.count, exact=known.exact)
+        sentences.append(best if tells_less else "No other would have told more on average.")
+    return sentences
+
+
+def _plural(kind: Kind) -> str:
+    name = chess.piece_name(chess.Piece.from_symbol(kind).piece_type)
+    return name if kind in "kq" else f"{name}s"
 
 
 # --- Moves ------------------------------------------------------------------------------------------------------------

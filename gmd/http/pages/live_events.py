@@ -176,6 +176,7 @@ class ListsContent:
                 name: part(self.visit.site, "home_list.html", name=name, lines=lines)
                 for name, lines in self.lists.named()
             }
+            html["featured"] = part(self.visit.site, "featured.html", featured=self.lists.featured)
             tag = hashlib.sha256(self.key).hexdigest()[:16]
             self._event = b"id: %b\nevent: lists\ndata: %b\n\n" % (tag.encode(), msgspec.json.encode(html))
         return self._event

@@ -9,18 +9,32 @@ import chess
 import msgspec
 from litestar import Request, Response
 from litestar.status_codes import HTTP_200_OK
+from markupsafe import Markup
+from msgspec import structs
 
 from gm_protocol.lobby import InvitationRow
 from gm_protocol.state import Color, GameState
+from gmd.games.notation import run_through
 from gmd.http.pages.answers import IN_PROGRESS
-from gmd.http.pages.live_view import LiveMove, LivePart, LiveView, live_view, moves_since, names_for, part_of
+from gmd.http.pages.drawing import draw
+from gmd.http.pages.live_view import (
+    LiveMove,
+    LivePart,
+    LiveView,
+    live_view,
+    moves_since,
+    names_for,
+    part_of,
+    turns_since,
+)
 from gmd.http.pages.looking import Look
+from gmd.http.pages.picture_view import picture_steps
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import Visit
 
 #: The most invitations among which a game is looked for, and the most moves that the page lists.
 INVITATIONS, MOVES = 100, 400
-#: The size in pixels of the picture for those without scripts.
+#: The size in pixels of the picture that the page comes with.
 SIZE = 720
 FILES = "abcdefgh"
 
@@ -39,6 +53,7 @@ class LivePage:
     """What the page shows.
 
     :ivar view: the game now, as scripts get it, but without the part that the page has.
+    :ivar drawn: the board as SVG, which is shown until a script draws it.
     :ivar rows: the moves, in rows of a number, White's and Black's.
     :ivar earlier: whether there are moves before those of the rows.
     :ivar bottom: the side at the bottom of the board.
@@ -53,6 +68,7 @@ class LivePage:
     state: GameState
     part: LivePart
     view: LiveView
+    drawn: Markup
     rows: list[tuple[int, LiveMove | None, LiveMove | None]]
     earlier: bool
     bottom: Color
@@ -76,7 +92,7 @@ class LivePage:
 
     @property
     def picture(self) -> str:
-        """The address of the picture of the board."""
+        """The address of a picture of the board, for a script that cannot draw it."""
         view = f"&view={self.named}" if self.named else ""
         return f"{self.path}.svg?size={SIZE}{view}{'&flip=1' if self.bottom == 'black' else ''}"
 
@@ -125,22 +141,24 @@ async def _shown(
     typed: TypedMove,
 ) -> LivePage:
     state = look.state
-    received, sent = await _invitations(visit, look)
+    received = await _invitation(visit, look)
     free = _free(state, visit) if state.phase == "open" else []
     moves = moves_since(look, max(0, state.ply_index - MOVES))
     is_black = look.seat == chess.BLACK if flip is None else flip
+    picture = run_through(picture_steps(look, state.ply_index, view=None))
     return LivePage(
         state=state,
         part=part_of(look, names_for(visit, look)),
-        view=live_view(look, None, html=""),
+        view=structs.replace(live_view(look, None, html=""), turns=turns_since(look, 0)),
+        drawn=Markup(draw(picture, size=SIZE, flip=is_black)),
         rows=rows_of(moves),
         earlier=state.ply_index > MOVES and bool(moves),
         bottom="black" if is_black else "white",
         flip=flip,
         free=[] if received else free,
         invited=received is not None,
-        ahead=sent.ahead if sent is not None and isinstance(sent.ahead, int) else None,
-        link=_address(request, visit, state.game_id) if free and look.seat is not None else "",
+        ahead=_ahead(visit, look),
+        link=f"{visit.origin}/games/{state.game_id}" if free and look.seat is not None else "",
         named=named,
         typed=typed,
     )
@@ -159,22 +177,19 @@ def _free(state: GameState, visit: Visit) -> list[Color]:
     return [color for color, player in seats if player is None] if visit.may_act else []
 
 
-async def _invitations(visit: Visit, look: Look) -> tuple[InvitationRow | None, InvitationRow | None]:
-    """Return the invitations to the visitor, and from it, to a game that has not begun."""
+async def _invitation(visit: Visit, look: Look) -> InvitationRow | None:
+    """Return the invitation to the visitor to a game that has not begun."""
     if look.state.phase != "open" or look.seat is None:
-        return None, None
+        return None
     reply = await visit.ask("invitations", limit=INVITATIONS)
-    received, sent = (
-        next((row for row in reply[name] if row["game_id"] == look.state.game_id), None)
-        for name in ("received", "sent")
-    )
-    return (
-        None if received is None else msgspec.convert(received, InvitationRow),
-        None if sent is None else msgspec.convert(sent, InvitationRow),
-    )
+    row = next((row for row in reply["received"] if row["game_id"] == look.state.game_id), None)
+    return None if row is None else msgspec.convert(row, InvitationRow)
 
 
-def _address(request: Request[Any, Any, Any], visit: Visit, game_id: int) -> str:
-    """Return the address of a game's page for somebody else, as this browser reaches the server."""
-    host = request.headers.get("host", "")
-    return f"{'https' if visit.secure else 'http'}://{host}/games/{game_id}"
+def _ahead(visit: Visit, look: Look) -> int | None:
+    """Return how many games the visitor's opponent, a busy bot, begins before this one; None if it is no such bot."""
+    state = look.state
+    if state.phase != "open" or look.seat is None:
+        return None
+    opponent = state.player_black if look.seat else state.player_white
+    return visit.backend.services.roster.ahead(opponent, state.game_id)

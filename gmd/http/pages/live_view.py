@@ -7,7 +7,7 @@ share one: it has nothing of a session. Scripts get it in the reply to what they
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,13 +17,16 @@ from msgspec import UNSET, Struct, structs
 
 from gm_protocol.state import COLOR_NAMES, FIFTY_MOVES, THREEFOLD, ClockState, Color, GameState, side_of
 from gmd.games.notation import run_through
+from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
 from gmd.http.pages.drawing import Picture
 from gmd.http.pages.game_view import Side, Wanted, outcome_words, players_of, view_steps
 from gmd.http.pages.looking import Look
-from gmd.http.pages.picture_view import picture_steps, sees_nothing
+from gmd.http.pages.memory import Memory
+from gmd.http.pages.observations import words_of
+from gmd.http.pages.picture_view import picture_steps, seen, sees_nothing
 from gmd.http.pages.rendering import part
-from gmd.http.pages.replay import begins, first_number
+from gmd.http.pages.replay import begins, first_number, placement_of
 from gmd.http.pages.visit import Visit
 from gmd.http.pages.words import side_name
 
@@ -48,6 +51,14 @@ class LiveMove(Struct, frozen=True):
     asked: str = ""
 
 
+class Remembered(Struct, frozen=True, array_like=True):
+    """An enemy piece that the viewer has seen: its square, its letter in FEN, and how many turns ago."""
+
+    square: str
+    piece: str
+    age: int
+
+
 class LiveBoard(Struct, frozen=True):
     """The board, as the viewer sees it.
 
@@ -55,7 +66,9 @@ class LiveBoard(Struct, frozen=True):
     :ivar last_move: in UCI.
     :ivar check: the square of a king in check.
     :ivar window: the squares of the viewer's latest sense.
-    :ivar unseen: the squares that the viewer does not see.
+    :ivar unseen: the squares that the viewer does not see, or in rbc has not seen in this turn.
+    :ivar lost: in rbc the square on which the opponent has just captured.
+    :ivar remembered: in rbc the enemy pieces that were seen in earlier turns.
     :ivar fen: the position as the viewer may see it; empty where nothing is seen.
     :ivar pockets: in crazyhouse the pieces in hand of White and of Black, as ``QNP`` and ``qnp``.
     """
@@ -65,9 +78,20 @@ class LiveBoard(Struct, frozen=True):
     check: str | None
     window: list[str]
     unseen: list[str]
+    lost: str | None
+    remembered: list[Remembered]
     orientation: Color
     fen: str = ""
     pockets: tuple[str, str] | None = None
+
+
+class LiveTurn(Struct, frozen=True):
+    """A turn of a player of rbc: its number, what the player observed in it, and the board as it knew it then."""
+
+    number: int
+    ply: int
+    words: list[str]
+    board: LiveBoard
 
 
 class LiveClock(Struct, frozen=True):
@@ -109,6 +133,7 @@ class LiveView(Struct, frozen=True):
     :ivar seat: the viewer's side; None for a spectator.
     :ivar html: the part of the page that changes (``live_part.html``), with the clocks left empty.
     :ivar moves: the moves after the ply from which they are wanted; empty where they are hidden.
+    :ivar turns: in rbc the player's own turns since that ply, the present one among them.
     :ivar can: what the viewer can do; None for spectators, and once the game is over.
     """
 
@@ -118,6 +143,7 @@ class LiveView(Struct, frozen=True):
     seat: Color | None
     html: str
     moves: list[LiveMove]
+    turns: list[LiveTurn]
     board: LiveBoard
     clock: LiveClock | None
     can: Can | None
@@ -166,6 +192,7 @@ def live_view(look: Look, since: int | None, html: str) -> LiveView:
         seat=_color(look.seat),
         html=html,
         moves=[] if since is None else moves_since(look, since),
+        turns=turns_since(look, since),
         board=_board(look, picture),
         clock=_clock(look),
         can=can_of(look),
@@ -214,6 +241,39 @@ def moves_since(look: Look, since: int) -> list[LiveMove]:
     ]
 
 
+def turns_since(look: Look, since: int | None) -> list[LiveTurn]:
+    """Return the turns of a player of rbc after a ply, and the one before it, which may not have been complete then.
+
+    :param since: None for the latest two.
+    """
+    if look.seat is None or not look.observed:
+        return []
+    state, seat = look.state, look.seat
+    first_ply = int(begins(state.start_fen) != seat)
+    wanted = state.ply_index if since is None else since
+    turns, memory = list[LiveTurn](), Memory(placement_of(state.start_fen), seat, knows_all=True)
+    for number, steps in enumerate(_by_turn(look.observed), 1):
+        memory.learn(steps)
+        ply = 2 * (number - 1) + first_ply + 1
+        if ply >= wanted - 2:
+            board = _board(look, seen(memory.sight()))
+            turns.append(
+                LiveTurn(number, ply, [words_of(step, seat) for step in steps], structs.replace(board, fen=""))
+            )
+    return turns
+
+
+def _by_turn(observed: Sequence[Observed]) -> Iterator[list[Observed]]:
+    """Yield what a player observed in each of its turns, which begin with the opponent's."""
+    turn = list[Observed]()
+    for each in observed:
+        if each.step == "opponent" and turn:
+            yield turn
+            turn = []
+        turn.append(each)
+    yield turn
+
+
 def _board(look: Look, picture: Picture) -> LiveBoard:
     pockets = look.state.pockets
     return LiveBoard(
@@ -222,6 +282,8 @@ def _board(look: Look, picture: Picture) -> LiveBoard:
         check=None if picture.check is None else chess.square_name(picture.check),
         window=_names(picture.window),
         unseen=_names(picture.unseen),
+        lost=None if picture.lost is None else chess.square_name(picture.lost),
+        remembered=[Remembered(chess.square_name(square), symbol, age) for square, symbol, age in picture.remembered],
         orientation=COLOR_NAMES[look.seat is not chess.BLACK],
         fen="" if sees_nothing(look) else look.state.fen,
         pockets=(pockets.white, pockets.black) if pockets else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -12,10 +12,13 @@ from msgspec import Struct
 
 from gm_protocol.errors import BadRequest, NotAvailable
 from gm_protocol.state import Color, GameState, side_of
+from gmd.games.rbc_knowledge import Observed
 from gmd.games.variant import Variant
 from gmd.games.variants import VARIANTS
+from gmd.games.views import observations
 from gmd.handlers.in_process import Refused
-from gmd.http.pages.replay import ReconRecord, ReconReplay, record_steps
+from gmd.http.pages.memory import count_at
+from gmd.http.pages.replay import ReconRecord, ReconReplay, begins, record_steps
 from gmd.http.pages.visit import Visit
 from gmd.http.seat import check_id
 
@@ -57,6 +60,7 @@ class Look:
     :ivar past: the game's history; None where it is hidden, or was not asked for.
     :ivar senses: the squares that the visitor may sense now; None if it may not sense, or this was not asked for.
     :ivar moves: the moves that the visitor may ask for now, in UCI; None as for senses.
+    :ivar observed: what the visitor has learnt in a game of rbc in progress, in order.
     """
 
     state: GameState
@@ -64,6 +68,7 @@ class Look:
     past: Past | None = None
     senses: list[str] | None = None
     moves: list[str] | None = None
+    observed: Sequence[Observed] = ()
 
     @property
     def variant(self) -> Variant:
@@ -147,9 +152,18 @@ async def _look(visit: Visit, game_id: int, seat: Color | None, **fields: Any) -
         named = seat or state.turn  # nothing is hidden
     acts = named is None or named == state.turn
     side = side_of(named) if named else _seat_in(state, visit.player)
-    return Look(
-        state, side, None, reply.get("sense_actions") if acts else None, reply.get("move_actions") if acts else None
-    )
+    senses, moves = (reply.get(name) if acts else None for name in ("sense_actions", "move_actions"))
+    return Look(state, side, None, senses, moves, await _observed(visit, state, side))
+
+
+async def _observed(visit: Visit, state: GameState, side: chess.Color | None) -> Sequence[Observed]:
+    """Return what a side had learnt when a state was looked at, which is durable."""
+    if side is None or state.phase == "over" or not VARIANTS[state.variant].senses:
+        return ()
+    live = await visit.backend.services.arbiter.live_game(state.game_id, visit.peer)
+    first_ply = int(begins(state.start_fen) != side)
+    sensed = state.phase == "move" and side_of(state.turn) == side
+    return (observations(live.game, side) or ())[: count_at(state.ply_index, first_ply=first_ply, sensed=sensed)]
 
 
 async def with_past(visit: Visit, look: Look) -> Look:

@@ -21,14 +21,13 @@ from gmd.games.variants import VARIANTS
 from gmd.handlers.in_process import Json
 from gmd.http.pages.answers import ERRORS
 from gmd.http.pages.forms import read_form
+from gmd.http.pages.home import LINK
 from gmd.http.pages.looking import look_at
 from gmd.http.pages.rendering import redirect
 from gmd.http.pages.visit import FromVisit, Visit
 from gmd.http.pages.words import variant_name
 from gmd.http.seat import GameId
 
-#: The opponent of a game whose link is shared.
-LINK = "link"
 #: Seconds for which the answer waits for a bot. One that has no place free takes longer, and the page says so.
 BOT_SECONDS = 3.0
 
@@ -44,13 +43,14 @@ class PlayForm(Struct, frozen=True):
     variant: Variant = "standard"
     color: Literal["white", "black", "random"] = "random"
     clock: ClockText | None = None
+    nickname: Annotated[str, Meta(max_length=100)] | None = None
 
 
 @post("/play", status_code=HTTP_303_SEE_OTHER, include_in_schema=False)
 async def play(request: Request[Any, Any, Any], visit: FromVisit) -> Response[Any]:
     """Make the game, and send the browser to its page."""
     form = await read_form(request, visit, PlayForm)
-    visit = visit.acting()
+    visit = visit.acting(form.nickname)
     game_id = await make_game(visit, form)
     await begun_soon(visit, game_id)
     return redirect(visit, f"/games/{game_id}")

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import chess
 
+from gmd.games.rbc_knowledge import Observed
+
 
 def sensed(square: int | None, seen: Iterable[tuple[int, str]]) -> str:
     """Return a sense and the opponent's pieces that it showed: squares with symbols."""
@@ -32,6 +34,24 @@ def lost(capture: int | None) -> str:
     if capture is None:
         return "The opponent captured nothing."
     return f"The opponent captured the piece on {chess.square_name(capture)}."
+
+
+def words_of(step: Observed, side: chess.Color) -> str:
+    """Return what a side observed in a step."""
+    if step.step == "opponent":
+        return lost(step.opponent_capture)
+    if step.step == "sense":
+        seen = [(at, piece.symbol()) for at, piece in step.cells if piece is not None and piece.color != side]
+        return sensed(_center([at for at, _ in step.cells]), seen)
+    requested, taken, capture = step.move
+    asked, made = (None if each is None else each.uci() for each in (requested, taken))
+    return moved(asked, made, capture)
+
+
+def _center(window: list[int]) -> int | None:
+    """Return the square around which a window lies; None for an empty one."""
+    squares = sum(1 << square for square in window)
+    return next((each for each in window if chess.BB_KING_ATTACKS[each] | chess.BB_SQUARES[each] == squares), None)
 
 
 def _type(symbol: str) -> chess.PieceType:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Literal
 
 import chess
 
 from gm_protocol.state import LastSense, side_of
 from gmd.games.dark import DarkBoard, visible_squares
+from gmd.http.pages.counting import Kind, Known
 from gmd.http.pages.drawing import Picture
 from gmd.http.pages.looking import Look
-from gmd.http.pages.replay import Position, RecordedSense, begins, overlaid, placement_of, position_steps, window_of
+from gmd.http.pages.memory import Memory, Sight
+from gmd.http.pages.replay import Position, RecordedSense, begins, placement_of, position_steps
 
 #: The views of a finished game that had hidden something: everything, or what one side saw.
 View = Literal["truth", "white", "black"]
@@ -27,6 +30,11 @@ def needs_past(look: Look, ply: int) -> bool:
     """Return whether the game's history is needed to show a ply."""
     is_past = ply != look.state.ply_index
     return not look.hides and (is_past or (look.over and look.variant.senses))
+
+
+def shaded(picture: Picture, known: Known | None, kind: Kind | None) -> Picture:
+    """Return the picture of a side's view with what it could know of the pieces of a kind, if it is to be shown."""
+    return picture if known is None or kind is None else replace(picture, shares=known.shares(kind))
 
 
 def picture_steps(look: Look, ply: int, view: View | None) -> Generator[None, None, Picture]:
@@ -45,13 +53,12 @@ def picture_of(look: Look, ply: int, view: View | None, position: Position) -> P
     """
     side = side_of_view(view)
     if (recon := look.recon) is not None:
-        sight = recon.seen(ply, side)
-        return Picture(sight.placement, sight.last_move, window=sight.window)
+        return seen(recon.seen(ply, side))
     if look.hides:
         return _hidden(look)
     if look.has_views and side is not None:
         moved = begins(look.state.start_fen) == bool(ply % 2)
-        return _in_the_dark(position, side, shows_move=moved == side)
+        return in_the_dark(position, side, shows_move=moved == side)
     return Picture(placement_of(position.fen), position.last_move, position.check)
 
 
@@ -63,6 +70,9 @@ def board_data(picture: Picture, *, flip: bool) -> dict[str, object]:
         "check": None if picture.check is None else chess.SQUARE_NAMES[picture.check],
         "window": [chess.SQUARE_NAMES[square] for square in sorted(picture.window)],
         "unseen": [chess.SQUARE_NAMES[square] for square in sorted(picture.unseen)],
+        "lost": None if picture.lost is None else chess.SQUARE_NAMES[picture.lost],
+        "remembered": [(chess.SQUARE_NAMES[square], symbol, age) for square, symbol, age in picture.remembered],
+        "shares": None if picture.shares is None else [round(share, 4) for share in picture.shares],
         "orientation": "black" if flip else "white",
     }
 
@@ -100,15 +110,33 @@ def _hidden(look: Look) -> Picture:
     if sees_nothing(look):
         return Picture(placement, unseen=frozenset(chess.SQUARES))
     if look.seat is not None and look.variant.senses:
-        sense = last_sense(look)
-        return Picture(overlaid(placement, look.seat, sense), state.last_move, window=window_of(sense))
+        return seen(memory_of(look.seat, look).sight())
     unseen = frozenset[int]()
     if isinstance(state.visible, list) and look.seat is not None:
         unseen = frozenset(chess.SQUARES) - {chess.parse_square(name) for name in state.visible}
     return Picture(placement, state.last_move, unseen=unseen)
 
 
-def _in_the_dark(position: Position, side: chess.Color, *, shows_move: bool) -> Picture:
+def memory_of(side: chess.Color, look: Look) -> Memory:
+    """Return what a player of a game in progress knows."""
+    memory = Memory(placement_of(look.state.start_fen), side, knows_all=True)
+    memory.learn(look.observed)
+    return memory
+
+
+def seen(sight: Sight) -> Picture:
+    """Return the picture of a board as somebody saw it."""
+    return Picture(
+        sight.placement,
+        sight.last_move,
+        window=sight.window,
+        unseen=sight.unseen,
+        lost=sight.lost,
+        remembered=sight.remembered,
+    )
+
+
+def in_the_dark(position: Position, side: chess.Color, *, shows_move: bool) -> Picture:
     """Return what a side saw of a position of Dark chess.
 
     :param shows_move: whether the last move was the side's own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from litestar import Request, get
 from litestar.exceptions import NotFoundException
@@ -14,24 +14,24 @@ from litestar.response import Template
 from msgspec import Meta, Struct, convert
 
 from gm_protocol.messages import GameRow
-from gm_protocol.ranked import LeaderboardRow
+from gm_protocol.ranked import INTERVAL, LeaderboardRow
 from gmd.event_log.utc import write_time
 from gmd.http.pages.answers import read_fields
 from gmd.http.pages.chart import Chart, Line, chart
 from gmd.http.pages.home import ListedGame, line_of
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import FromVisit, Visit
+from gmd.http.pages.words import rating_text
 from gmd.lobby.rating_history import Point
 from gmd.lobby.ratings import LeaderboardEntry
 from gmd.lobby.results import Entrant, Record, Score
 from gmd.lobby.roster import BotKind
+from gmd.players.account import is_registered
 
 #: Rows of a page of the protocol, the most pages that are read for the results, and rows of a list of games.
 GAMES_A_PAGE, RESULT_PAGES, LIVE, FINISHED = 100, 5, 20, 30
 #: The most versions with a curve, the newest, and the most opponents that are listed.
 CURVES, OPPONENTS = 5, 100
-#: Deviations on each side of a rating that its interval has: the true one is in it in 19 of 20 cases.
-DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def ratings_curve(name: str, rated: Sequence[Rated]) -> Chart | None:
             f"Version {each.version}" if each.version else "Without a version",
             [(point.time, point.rating) for point in each.points],
             [
-                (point.time, point.rating - DEVIATIONS * point.deviation, point.rating + DEVIATIONS * point.deviation)
+                (point.time, point.rating - INTERVAL * point.deviation, point.rating + INTERVAL * point.deviation)
                 for point in each.points
             ],
         )
@@ -215,13 +215,13 @@ def ratings_curve(name: str, rated: Sequence[Rated]) -> Chart | None:
         lines,
         x_label="Time (UTC)",
         y_label="Rating",
-        words=f"Curve of the rating of {name} over time: now {newest.rating:.0f} ± {newest.deviation:.0f}.",
+        words=f"Curve of the rating of {name} over time: now {rating_text(newest.rating, newest.deviation)}.",
         times=True,
     )
 
 
-#: Rows on a page of the ranked table.
-A_PAGE = 100
+#: Rows on a page of the ranked table, and of the list of players; players of whom it is asked whether they have played.
+A_PAGE, LISTED, ASKED = 100, 50, 200
 #: The highest id of a player.
 LAST_ID = 2**63 - 1
 
@@ -236,6 +236,90 @@ class PlayerQuery(Struct, frozen=True):
     """What the query of a player's page may hold: only finished games with lower numbers."""
 
     before: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+
+
+class PlayersQuery(Struct, frozen=True):
+    """What the query of the list of players may hold: a part of the name, who, and only those with lower numbers."""
+
+    name: Annotated[str, Meta(max_length=100)] = ""
+    kind: Literal["", "bots", "guests"] = ""
+    before: Annotated[int, Meta(ge=0, le=LAST_ID)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlayer:
+    """A player in the list.
+
+    :ivar kind: who it is, in words; ``bot``: whether it is one of this server's.
+    :ivar rating: its best version's, with the interval; empty for none.
+    :ivar latest: its newest game.
+    """
+
+    player: int
+    name: str
+    kind: str
+    bot: bool
+    rating: str
+    latest: GameRow
+
+
+@dataclass(frozen=True, slots=True)
+class PlayersView:
+    """What the list of players shows.
+
+    :ivar older: the number for the next page; None at the end.
+    """
+
+    query: PlayersQuery
+    lines: list[ListedPlayer]
+    older: int | None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The filter without what it leaves open."""
+        return {name: value for name, value in (("name", self.query.name), ("kind", self.query.kind)) if value}
+
+
+async def players_view(visit: Visit, query: PlayersQuery) -> PlayersView:
+    """Return a page of the players who have played here: nothing says who else is registered."""
+    return await (_guests if query.kind == "guests" else _registered)(visit, query)
+
+
+async def _registered(visit: Visit, query: PlayersQuery) -> PlayersView:
+    """Return a page of registered players, the newest first."""
+    bots, lines, part = dict(visit.backend.services.roster.bots()), list[ListedPlayer](), query.name.strip().lower()
+    entries = visit.backend.services.ranked.ratings.ladder.entries
+    ratings = {entry.entrant.player: entry.rating for entry in reversed(entries)}  # the best version's, which is first
+    asked, last = 0, None
+    for account in list(visit.backend.services.authenticator.registry.newest_first(query.before)):
+        if part not in account.name.lower() or (query.kind == "bots" and account.player not in bots):
+            continue
+        if len(lines) == LISTED or asked == ASKED:
+            return PlayersView(query, lines, last)
+        asked, last = asked + 1, account.player
+        if latest := (await visit.ask("games", player=account.player, limit=1))["games"]:
+            rating, bot = ratings.get(account.player), account.player in bots
+            shown = "" if rating is None else rating_text(rating.rating, rating.deviation, rating.is_anchor)
+            who = f"Bot of this server, {bots[account.player].level}" if bot else "Registered"
+            lines.append(ListedPlayer(account.player, account.name, who, bot, shown, convert(latest[0], GameRow)))
+    return PlayersView(query, lines, None)
+
+
+async def _guests(visit: Visit, query: PlayersQuery) -> PlayersView:
+    """Return the guests of a page of games, in the order of their latest one."""
+    reply = await visit.ask_as_spectator("games", limit=GAMES_A_PAGE, before=query.before)
+    lines, part = dict[int, ListedPlayer](), query.name.strip().lower()
+    for row in convert(reply["games"], list[GameRow]):
+        for player in (row.player_white, row.player_black):
+            if player is not None and player not in lines and not is_registered(player):
+                lines[player] = ListedPlayer(player, visit.name_of(player) or "", "Guest", False, "", row)
+    return PlayersView(query, [each for each in lines.values() if part in each.name.lower()], reply["before"])
+
+
+@get("/players", include_in_schema=False)
+async def players(request: Request[Any, Any, Any], visit: FromVisit) -> Template:
+    """Return a page of the list of players."""
+    return page(visit, "players.html", view=await players_view(visit, read_fields(request, PlayersQuery)))
 
 
 @get("/ranked", include_in_schema=False)

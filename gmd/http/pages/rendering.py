@@ -16,10 +16,12 @@ from markupsafe import Markup
 
 from gmd.games.variants import VARIANTS
 from gmd.http.pages import contest_view, words
+from gmd.http.pages.manual import manual_folder
 from gmd.http.pages.site import Site
 from gmd.http.pages.static_files import package_files
 from gmd.http.pages.visit import Visit
-from gmd.http.pages.visitor import COOKIE, SESSION_SECONDS
+from gmd.http.pages.visitor import COOKIE, LEFT_COOKIE, MAX_NICKNAME, SESSION_SECONDS
+from gmd.players.account import is_registered
 from gmd.version import VERSION
 
 
@@ -64,7 +66,9 @@ def templates() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
-    environment.globals |= {"variants": VARIANTS, "result_words": words.result_words}
+    environment.globals |= {"variants": VARIANTS, "result_words": words.result_words, "rating_text": words.rating_text}
+    environment.globals |= {"is_registered": is_registered}
+    environment.globals |= {"max_nickname": MAX_NICKNAME, "manual": manual_folder() is not None}
     environment.filters |= {
         "variant_name": words.variant_name,
         "variant_short": words.variant_short,
@@ -122,15 +126,15 @@ def redirect(visit: Visit, to: str) -> Response[Any]:
 
 
 def _cookies(visit: Visit) -> list[Cookie]:
-    if visit.cookie is None:
-        return []
     return [
         Cookie(
-            key=COOKIE,
-            value=visit.cookie,
-            max_age=SESSION_SECONDS if visit.cookie else 0,
+            key=key,
+            value=value,
+            max_age=SESSION_SECONDS if value else 0,
             httponly=True,
             samesite="lax",
             secure=visit.secure or None,
         )
+        for key, value in ((COOKIE, visit.cookie), (LEFT_COOKIE, visit.left_cookie))
+        if value is not None
     ]

@@ -13,8 +13,10 @@ from msgspec import Struct, field
 from gm_protocol.endings import Cause
 from gm_recon.history import COLUMNS
 from gmd.games.pgn_text import read_pgn
+from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
 from gmd.http.pages import observations
+from gmd.http.pages.memory import MOST_AGE, Memory, Sight
 
 #: Plies replayed between two yields: some hundred microseconds.
 PLIES_A_STEP = 16
@@ -158,20 +160,8 @@ class Turn:
     capture: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """A board as somebody saw it.
-
-    :ivar window: the squares of the latest sense; empty for none.
-    """
-
-    placement: str
-    last_move: str | None
-    window: frozenset[int] = frozenset()
-
-
 class ReconReplay:
-    """A finished game, turn by turn. Every method looks at a few turns only."""
+    """A finished game, turn by turn. Every method looks at some dozens of turns at most."""
 
     def __init__(self, record: ReconRecord, start_fen: str) -> None:
         self._record = record
@@ -190,6 +180,11 @@ class ReconReplay:
             return Position(self._start)
         side, index = self.side_at(ply), (ply - 1) // 2
         return Position(self._record.fens_after_move.of(side)[index], _value(self._record.taken_moves.of(side)[index]))
+
+    @property
+    def has_both_kings(self) -> bool:
+        """Whether both kings are there at the end."""
+        return {"k", "K"} <= set(placement_of(self.position(self.plies).fen))
 
     def turn(self, ply: int) -> Turn:
         """Return the turn that led to a ply, which is not 0."""
@@ -225,9 +220,13 @@ class ReconReplay:
             latest = self.unfinished(ply)
             sense = latest[1] if latest else self.turn(ply).sense if ply else None
             return Sight(placement_of(truth.fen), truth.last_move, window_of(sense))
-        sense = self._latest_sense(ply, side)
-        own_move = truth.last_move if self.side_at(ply) == side else None
-        return Sight(overlaid(placement_of(truth.fen), side, sense), own_move, window_of(sense))
+        first = max(0, ply - 2 * (MOST_AGE + 1))
+        memory = Memory(placement_of(self.position(first).fen), side, knows_all=first == 0)
+        for number in range(first + 1, ply + 1):
+            memory.learn(_steps(self.turn(number), side))
+        if (latest := self.unfinished(ply)) is not None and latest[0] == side:
+            memory.learn([_sense_step(latest[1])])
+        return memory.sight()
 
     def observed(self, ply: int, side: chess.Color) -> list[str]:
         """Return what a side observed in the turn that led to a ply, in sentences."""
@@ -253,24 +252,19 @@ class ReconReplay:
         pieces = ((each, board.piece_at(each)) for each in window)
         return RecordedSense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
 
-    def _latest_sense(self, ply: int, side: chess.Color) -> RecordedSense | None:
-        if (latest := self.unfinished(ply)) is not None and latest[0] == side:
-            return latest[1]
-        mine = ply if ply and self.side_at(ply) == side else ply - 1
-        return self.turn(mine).sense if mine > 0 else None
+
+def _steps(turn: Turn, side: chess.Color) -> list[Observed]:
+    """Return what a side observed of a turn."""
+    if turn.side != side:
+        return [Observed("opponent", opponent_capture=turn.capture)]
+    requested, taken = (None if each is None else chess.Move.from_uci(each) for each in (turn.requested, turn.taken))
+    return [_sense_step(turn.sense), Observed("move", move=(requested, taken, turn.capture))]
 
 
-def overlaid(placement: str, side: chess.Color, sense: RecordedSense | None) -> str:
-    """Return a side's own pieces, and the opponent's that its sense has shown, as the first field of a FEN."""
-    board = chess.BaseBoard(placement)
-    for square in chess.scan_forward(board.occupied_co[not side]):
-        board.remove_piece_at(square)
-    for square, symbol in () if sense is None else sense.cells:
-        if symbol is not None and board.piece_at(square) is None:
-            piece = chess.Piece.from_symbol(symbol)
-            if piece.color != side:
-                board.set_piece_at(square, piece)
-    return board.board_fen()
+def _sense_step(sense: RecordedSense) -> Observed:
+    return Observed(
+        "sense", [(at, None if symbol is None else chess.Piece.from_symbol(symbol)) for at, symbol in sense.cells]
+    )
 
 
 def window_of(sense: RecordedSense | None) -> frozenset[int]:

@@ -13,7 +13,21 @@ from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from gm_protocol.errors import GmError
 from gmd.handlers.in_process import Refused
 from gmd.http.backend import FromDaemon
-from gmd.http.pages import acting, aid, contests, counts, game, home, live_events, new_game, players, sign_in
+from gmd.http.pages import (
+    acting,
+    aid,
+    contests,
+    counts,
+    game,
+    games,
+    home,
+    live_events,
+    manual,
+    new_game,
+    players,
+    rules,
+    sign_in,
+)
 from gmd.http.pages.error_pages import failed_page, http_page, refusal_page
 from gmd.http.pages.site import site_of
 from gmd.http.pages.visit import visit_of
@@ -50,6 +64,8 @@ PAGE_ROUTES = Router(
         game.embed,
         contests.contests,
         contests.contest,
+        games.games,
+        players.players,
         players.ranked,
         players.player,
         new_game.play,
@@ -59,6 +75,14 @@ PAGE_ROUTES = Router(
         sign_in.spectate,
         sign_in.register_page,
         sign_in.register,
+        sign_in.guest,
+        sign_in.rename,
+        sign_in.come_back,
+        rules.rules,
+        rules.picture,
+        rules.help_page,
+        manual.manual,
+        manual.manual_file,
         static_file,
     ],
     dependencies={"visit": Provide(visit_of, sync_to_thread=False)},

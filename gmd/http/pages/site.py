@@ -11,13 +11,9 @@ from gmd.http.pages.counting import CountsCache
 from gmd.http.pages.live_channel import LiveHub
 from gmd.http.pages.static_files import StaticFiles, package_files
 from gmd.http.pages.visitor import Sessions
-from gmd.play.beliefs import FollowedCache
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-#: The most players whose positions are kept for the aid.
-MOST_AIDED = 6
 
 
 @dataclass(slots=True)
@@ -25,20 +21,20 @@ class Site:
     """The pages' state.
 
     :ivar sessions: the visitors' cookies.
+    :ivar game_port: the port of the game protocol, as the settings have it.
     :ivar live: those who read events.
     :ivar static: the static files.
     :ivar templates: jinja2's environment, once the application is made.
-    :ivar aids: the possible positions of players who use the aid.
     :ivar counts: the numbers of possible positions in finished games.
     :ivar rematches: a lock for each game of which a rematch is being made.
     """
 
     sessions: Sessions
+    game_port: int
     live: LiveHub = field(default_factory=LiveHub)
     static: StaticFiles = field(default_factory=package_files)
     templates: Environment | None = None
     counts: CountsCache = field(default_factory=CountsCache)
-    aids: FollowedCache = field(default_factory=lambda: FollowedCache(MOST_AIDED))
     rematches: KeyedLocks = field(default_factory=KeyedLocks)
 
 

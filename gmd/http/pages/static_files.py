@@ -24,7 +24,7 @@ TYPES = {
     "": "text/plain",  # LICENSE
 }
 #: The module of the board; where the build could not bring it, pages show the server's own boards.
-BOARD = "cm-chessboard/src/Chessboard.js"
+BOARD = "chessground/dist/chessground.min.js"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,10 @@ from gmd.http.errors import UNAUTHORIZED, Unusual, documented, documented_with_b
 
 
 class Registration(Struct, frozen=True):
-    """The body that ``rc-register`` sends. Email and affiliation are not used and not stored."""
+    """The body that ``rc-register`` sends. Email is not used, and nothing but name and password is stored.
+
+    ``rc-register`` has no field for the server's code, where one is needed: it is taken as the affiliation, too.
+    """
 
     username: str
     password: str
@@ -40,14 +43,16 @@ class Username(Struct, frozen=True):
     guards=[serving],
     responses=documented_with_body(
         bad_request="Malformed request data, or an invalid name or password.",
-        forbidden="Only the operator registers players on this server.",
+        forbidden="Only the operator registers players on this server, or those who have its code.",
         conflict="The name is taken.",
     ),
 )
 async def register(data: JSONBody[Registration], client: FromApiClient) -> Username:
     """Register a player with a name and a password. It takes no authorization."""
     try:
-        reply = await client.ask("register", name=data.username, password=data.password)
+        reply = await client.ask(
+            "register", name=data.username, password=data.password, invite=data.affiliation or None
+        )
     except Refused as refused:
         if (status := _OF_REGISTRATION.get(refused.code)) is None:
             raise

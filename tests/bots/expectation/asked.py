@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from gm_bots.expectation.engine import Scores, Stockfish
+from chess import Board
+
+from gm_bots.expectation.engine import Scores, Stockfishes
+from gm_bots.expectation.results import Results
 from tests.tools import require_tool
 
 
 @contextmanager
-def stockfish() -> Iterator[Stockfish]:
+def stockfish() -> Iterator[Stockfishes]:
     """Run Stockfish; without it the test is skipped."""
-    engine = Stockfish(str(require_tool("stockfish")))
+    engine = Stockfishes(str(require_tool("stockfish")), 1)
     try:
         yield engine
     finally:
         engine.close()
 
 
-class Counted:
+class _One:
+    size = 1
+
+    def map(self, function: Callable[[Board], Results], items: Sequence[Board]) -> list[Results]:
+        return list(map(function, items))
+
+
+class Counted(_One):
     """Asks another engine, and remembers the positions whose moves it has scored."""
 
-    def __init__(self, engine: Stockfish) -> None:
+    def __init__(self, engine: Stockfishes) -> None:
         self._engine, self.asked = engine, set[str]()
 
-    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores:
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         self.asked.add(fen)
-        return self._engine.scores(fen, depth, moves)
+        return self._engine.scores(fen, depth, moves, seconds)
 
     def score(self, fen: str, depth: int) -> int:
         return self._engine.score(fen, depth)
 
 
-class Unasked:
+class Unasked(_One):
     """Fails where an engine is asked, so that a test shows that it is not."""
 
-    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores:
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         raise AssertionError(f"Stockfish was asked about {fen}")
 
     def score(self, fen: str, depth: int) -> int:

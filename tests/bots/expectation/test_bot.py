@@ -21,7 +21,7 @@ QUICK = "positions=10,depth=2,refined=4,seed=1"
 
 
 def named(spec: str) -> Bots:
-    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+    return bots_of(spec)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
+
 import chess
 import pytest
 
 from gm_arena.bot import BotFailed
-from gm_bots.expectation.engine import MATE, Stockfish
+from gm_bots.expectation.engine import MATE, Stockfish, Stockfishes
 from tests.bots.expectation.asked import stockfish
+from tests.tools import require_tool
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
 
@@ -46,7 +51,7 @@ def test_position_without_a_legal_move_has_a_score_and_no_moves(fen: str, score:
 
 
 def test_same_searches_after_a_new_game_give_the_same_scores() -> None:
-    def searched(engine: Stockfish) -> list[object]:
+    def searched(engine: Stockfishes) -> list[object]:
         engine.new_game()
         return [engine.scores(chess.STARTING_FEN, 4), engine.score(MATE_IN_ONE, 6), engine.scores(MATE_IN_ONE, 5)]
 
@@ -59,6 +64,26 @@ def test_ended_process_is_a_failure() -> None:
         engine.close()
         with pytest.raises(BotFailed, match=r"^Stockfish has ended$"):
             engine.scores(chess.STARTING_FEN, 1)
+
+
+def test_search_in_which_the_process_ends_is_made_once_more(tmp_path: Path) -> None:
+    pid, program = tmp_path / "pid", tmp_path / "stockfish"
+    program.write_text(f"#!/bin/sh\necho $$ > {pid}\nexec {require_tool('stockfish')}\n")
+    program.chmod(0o700)
+    engine = Stockfish(str(program))
+    try:
+        scores = engine.scores(MATE_IN_ONE, 4)
+        first = int(pid.read_text())
+        os.kill(first, signal.SIGKILL)
+        assert engine.scores(MATE_IN_ONE, 4) == scores
+        assert int(pid.read_text()) != first
+    finally:
+        engine.close()
+
+
+def test_search_ends_in_time() -> None:
+    with stockfish() as engine:
+        assert engine.scores(chess.STARTING_FEN, 200, ["e2e4", "d2d4"], 0.05).keys() == {"e2e4", "d2d4"}
 
 
 def test_program_that_cannot_be_started_is_a_failure() -> None:

@@ -24,7 +24,7 @@ from gm_bots.recon_zero.checkpoint import load
 from gm_bots.recon_zero.network import NetworkSettings
 from gm_bots.recon_zero.pipeline import Training
 from gm_bots.recon_zero.plan import Plan
-from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.thinker import Settings
 
 #: The ring is full after the first iteration: the second overwrites samples of it.
 PLAN = Plan(

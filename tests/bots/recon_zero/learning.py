@@ -22,7 +22,7 @@ def _needs(*libraries: str) -> pytest.MarkDecorator:
     missing = [library for library in libraries if find_spec(library) is None]
     return pytest.mark.skipif(
         bool(missing) and os.environ.get("GMD_REQUIRE_ALL") != "1",
-        reason=f"{', '.join(missing)} not installed: pip install -e '.[train]'",
+        reason=f"{', '.join(missing)} not installed: .venv/bin/pip install -e '.[train]'",
     )
 
 
@@ -56,7 +56,7 @@ def tiny(**settings: Any) -> Plan:
     """Return the plan of a training that takes a second or two an iteration, with other settings if given."""
     from gm_bots.recon_zero.network import NetworkSettings
     from gm_bots.recon_zero.plan import Plan
-    from gm_bots.recon_zero.player import Settings
+    from gm_bots.recon_zero.thinker import Settings
 
     plan = Plan(
         games=2,
@@ -93,9 +93,9 @@ def train(directory: Path, iterations: int | None, *options: object, **settings:
 
 def log(directory: Path) -> list[dict[str, Any]]:
     """Return the results of each iteration of a training."""
-    from gm_bots.recon_zero.checkpoint import history
+    from gm_bots.recon_zero.checkpoint import load
 
-    found: list[dict[str, Any]] = history(directory / "latest.pt")["log"]
+    found: list[dict[str, Any]] = load(directory / "latest.pt")[1]["log"]
     return found
 
 

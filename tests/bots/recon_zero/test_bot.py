@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import chess
+import numpy as np
 import pytest
 import trio
+from chess import Move, Square
+from reconchess import WinReason, play_local_game
+from reconchess.bots.random_bot import RandomBot
 
 from gm_arena.bot import Bots, BotUnusable
 from gm_arena.bridge import Bridge, Server
@@ -20,7 +24,8 @@ from gm_bots.recon_zero.bot import ReconZeroBots
 from gm_bots.recon_zero.checkpoint_files import shipped
 from gm_bots.recon_zero.lockstep.judging import count_material
 from gm_bots.recon_zero.lockstep.weighted import LEAST_KEPT
-from gm_bots.recon_zero.player import Player, Settings
+from gm_bots.recon_zero.player import ReconZero
+from gm_bots.recon_zero.thinker import Settings, Thinker
 from gm_recon import ReconGame
 from tests.arena.playing import PATIENCE, Witness, new_games
 from tests.bots.recon_zero.learning import needs_torch
@@ -34,7 +39,7 @@ PLAIN = f"checkpoint=none,{QUICK}"
 
 
 def named(spec: str) -> Bots:
-    return bots_of(spec, options={}, seconds=None, depth=None, nodes=None)
+    return bots_of(spec)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ async def test_recon_zero_beats_random_with_either_colour(daemon_process: Served
 @pytest.mark.parametrize(("seconds", "most"), [(0.001, 5_000), (0.4, 10_000), (None, 100_000)])
 def test_player_with_little_time_follows_fewer_positions(seconds: float | None, most: int) -> None:
     rng, game = random.Random(1), ReconGame()
-    player = Player(chess.WHITE, count_material, Settings(simulations=1, determinisations=1, weights="equal"), rng)
+    player = Thinker(chess.WHITE, count_material, Settings(simulations=1, determinisations=1, weights="equal"), rng)
     kept = []
     for ply in range(16):
         if game.turn == chess.BLACK:
@@ -140,17 +145,51 @@ def test_every_option_sets_its_setting() -> None:
     options = "determinisations=6,simulations=7,c_puct=0,weights=equal,alarm=5,unseen=0.25"
     made = named(f"recon-zero:checkpoint=none,{options}")
     assert isinstance(made, ReconZeroBots)
-    assert made.settings == Settings(weights="equal", alarm=5, determinisations=6, unseen=0.25, simulations=7, c_puct=0)
+    assert made.given.settings == Settings(
+        weights="equal", alarm=5, determinisations=6, unseen=0.25, simulations=7, c_puct=0
+    )
     plain = named("recon-zero:checkpoint=none")
     assert isinstance(plain, ReconZeroBots)
-    assert plain.settings == Settings()
+    assert plain.given.settings == Settings()
+
+
+class Checked(ReconZero):
+    """A player that checks in each turn what the notebook that recon-zero began with checks."""
+
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        self.check_belief()
+        square = super().choose_sense(list(sense_actions), move_actions, seconds_left)
+        assert square in sense_actions
+        return square
+
+    def choose_move(self, move_actions: list[Move], seconds_left: float) -> Move | None:
+        self.check_belief()
+        move = super().choose_move(list(move_actions), seconds_left)
+        assert move is None or move in move_actions
+        return move
+
+    def check_belief(self) -> None:
+        belief = self.belief()
+        assert belief.shape == (7, 8, 8)
+        assert (belief >= 0).all()
+        assert belief.sum(axis=0) == pytest.approx(np.ones((8, 8)), abs=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"checkpoint": "none"}, pytest.param({}, marks=needs_torch)])
+def test_notebook_s_checks_hold_in_games_of_reconchess(options: dict[str, str]) -> None:
+    """Its belief is a distribution on each square, its senses and moves are offered, games against RandomBot end."""
+    random.seed(1)
+    player = Checked(simulations=10, determinisations=2, seed=1, **options)
+    for white, black in ((player, RandomBot()), (RandomBot(), player)):
+        winner, reason, _ = play_local_game(white, black)
+        assert (winner, reason) == (white is player, WinReason.KING_CAPTURE)
 
 
 def played(seed: int) -> list[str]:
     """Return what two players sense and ask for."""
     game, settings = ReconGame(), Settings(simulations=8, determinisations=1, weights="equal")
     players = {
-        color: Player(color, count_material, settings, random.Random(f"{seed} {color}")) for color in chess.COLORS
+        color: Thinker(color, count_material, settings, random.Random(f"{seed} {color}")) for color in chess.COLORS
     }
     asked: list[str] = []
     while not game.is_over() and game.ply < 14:
@@ -172,7 +211,7 @@ def test_recon_zero_without_a_checkpoint_does_not_load_torch() -> None:
 import sys
 from gm_bots.recon_zero.entry import make
 make(seed="1", checkpoint="none")
-import gm_bots.recon_zero.player, gm_bots.recon_zero.replay, gm_bots.recon_zero.bot
+import gm_bots.recon_zero.thinker, gm_bots.recon_zero.replay, gm_bots.recon_zero.bot
 print("torch" in sys.modules, "ray" in sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -30,10 +30,9 @@ def test_training_changes_devices(tmp_path: Path) -> None:
         assert {tensor.device.type for tensor in tensors} == {on}
 
 
-def test_processor_that_is_slow_with_bfloat16_is_told_so() -> None:
-    from gm_bots.recon_zero.devices import SLOWER, best_precision, bfloat16_factor, remark_on
+def test_precision_is_the_one_that_is_faster_here() -> None:
+    from gm_bots.recon_zero.devices import best_precision, bfloat16_factor, device
 
-    assert remark_on("float32") is None
-    if bfloat16_factor() > 2 * SLOWER:
-        assert "times as long with such numbers as with float32" in (remark_on("bfloat16") or "")
-        assert best_precision() == "float32"
+    factor = bfloat16_factor()
+    if device() == "cpu" and not 0.5 < factor < 2:  # else a busy machine may measure either
+        assert best_precision() == ("bfloat16" if factor < 1 else "float32")

@@ -13,7 +13,7 @@ from chess import Board, Color
 from gm_bots.recon_zero.knowledge import Knowledge, draw
 from gm_bots.recon_zero.lockstep.candidates import Examined
 from gm_bots.recon_zero.lockstep.judging import count_material
-from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.thinker import Settings
 from gm_env.positions import read
 from gm_recon import ReconGame
 from gm_recon.possible import SENSE_SQUARES

@@ -7,15 +7,15 @@ from pathlib import Path
 import chess
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_arena.bot import BotUnusable
 from gm_bots.recon_zero.league.games import Fixture, Met, Rival, play_league
-from gm_bots.recon_zero.league.members import Program, default, name_of, named
+from gm_bots.recon_zero.league.members import Program
 from gm_bots.recon_zero.lockstep.games import play_together
 from gm_bots.recon_zero.lockstep.judging import Judge, count_material
-from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.thinker import Settings
 from tests.bots.recon_zero.learning import checkpoint
 from tests.tools import require_tool
 
@@ -51,7 +51,7 @@ def test_games_against_programs_end_and_repeat() -> None:
     assert [game.member for game in met] == [fixture.member for fixture in games]
     assert {game.outcome for game in met} <= {-1.0, 0.0, 1.0}
     assert any(game.outcome for game in met)
-    assert {game.ending for game in met if game.outcome} == {"king captured"}
+    assert {game.ending for game in met if game.outcome} == {"king capture"}
     assert told(play(games, rivals)) == told(met)
 
 
@@ -90,7 +90,7 @@ def test_members_network_decides_its_own_moves(tmp_path: Path) -> None:
 
 
 def test_trout_repeats_its_games() -> None:
-    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    pytest.importorskip("reconchess", reason="needs reconchess: .venv/bin/pip install -e '.[reconchess]'")
     require_tool("stockfish")
     rivals: dict[str, Rival] = {"trout": Program("trout:nodes=200")}
     met = play(fixtures("trout", "trout"), rivals, 24)
@@ -99,7 +99,7 @@ def test_trout_repeats_its_games() -> None:
 
 
 def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
-    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    pytest.importorskip("reconchess", reason="needs reconchess: .venv/bin/pip install -e '.[reconchess]'")
     from gm_bots.recon_zero.league.trout import without_surplus
 
     seen = chess.Board("rnbqkbnr/pppppppp/4p3/8/3k4/2n5/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
@@ -112,35 +112,14 @@ def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "complaint"),
+    ("spec", "complaint"),
     [
-        (["fritz"], "'fritz' is not a bot"),
-        (["attacker:depth=2"], "attacker: unknown option depth"),
-        (["trout:nodes=0"], "trout: nodes=0 is not from 1"),
-        (["codingame:cat"], "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
-        (["nowhere.pt"], "nowhere.pt cannot be read: No such file"),
-        (["attacker", "attacker"], "--member attacker: there is a member attacker already"),
-        (["{}/iteration-0002.pt"], "iteration-0002 is a network of this training's own: give NAME=FILE.pt"),
-        (["iteration-2={}/one.pt"], "iteration-2 is a network of this training's own: give NAME=FILE.pt"),
+        ("fritz", "'fritz' is not a bot"),
+        ("attacker:depth=2", "attacker: unknown option depth"),
+        ("trout:nodes=0", "trout: nodes=0 is not from 1"),
+        ("codingame:cat", "codingame:cat: plays chess960, crazyhouse, standard, and not blind chess"),
     ],
 )
-def test_member_that_cannot_play_is_refused(texts: list[str], complaint: str, tmp_path: Path) -> None:
+def test_program_that_cannot_play_is_refused(spec: str, complaint: str) -> None:
     with pytest.raises(BotUnusable, match=complaint):
-        named([text.format(tmp_path) for text in texts])
-
-
-def test_checkpoints_are_members_by_their_contents(tmp_path: Path) -> None:
-    (tmp_path / "probe").mkdir()
-    one, latest = checkpoint(tmp_path / "one.pt", 1), checkpoint(tmp_path / "probe" / "latest.pt", 2)
-    found = named([str(one), str(latest), f"again={one}"])
-    assert list(map(name_of, found.records)) == ["one", "probe", "again"]
-    assert found.files == {"one": one, "probe": latest, "again": one}
-    digests = [record.partition("=")[2] for record in found.records]
-    assert digests[0] == digests[2] != digests[1]
-
-
-def test_missing_trout_is_left_out_of_the_default_league(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere")
-    found = default()
-    assert found.records == ("material", "attacker")
-    assert found.remarks[0].startswith("trout is no member of the league: ")
+        Program(spec).check()

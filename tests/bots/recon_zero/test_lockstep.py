@@ -16,7 +16,7 @@ from gm_bots.recon_zero.lockstep.encoding import encode_all, with_attacks
 from gm_bots.recon_zero.lockstep.forest import Forest, Found
 from gm_bots.recon_zero.lockstep.judging import Judge, Values, count_material
 from gm_bots.recon_zero.lockstep.trees import Indexes, Trees
-from gm_bots.recon_zero.sensing import channels_of, information, information_of
+from gm_client.rbc import SENSE_SQUARES
 from gm_env.actions import action_of, move_of, seen_by
 from gm_env.kernels.layout import MOVES
 from gm_env.positions import read, written
@@ -25,6 +25,7 @@ from tests.bots.recon_zero.judges import judge_by
 from tests.bots.recon_zero.plain_encoding import encode
 from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_material, plain_network
 from tests.bots.recon_zero.plain_search import PlainSearch
+from tests.bots.recon_zero.plain_sensing import plain_worth
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +105,7 @@ def test_positions_are_evaluated_by_material_as_one_by_one(seed: int) -> None:
 
 
 def test_network_judges_positions_as_one_by_one() -> None:
-    pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+    pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
     from gm_bots.recon_zero.checkpoint import load_network
     from gm_bots.recon_zero.checkpoint_files import SHIPPED
     from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge
@@ -167,9 +168,6 @@ def test_attacks_and_senses_are_those_of_boards(seed: int, alarm: float) -> None
     values = np.empty(64)
     best = value_senses(states, weights, found.attacked, alarm, values)
     assert values[best] == values.max()
-    channels = channels_of(states, turn)
-    bits, alarms = information(channels, weights), information_of(attacked, channels, weights)
-    is_uncertain = 0 < attacked.sum() < len(boards)
-    for square, value in bits.items():
-        wanted = value + alarm * alarms[square] if is_uncertain else value
+    for square in SENSE_SQUARES:
+        wanted = plain_worth(boards, weights, square, alarm)
         assert values[seen_by(square, turn)] == pytest.approx(wanted, abs=1e-9)

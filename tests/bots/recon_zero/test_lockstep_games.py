@@ -6,13 +6,13 @@ import chess
 import numpy as np
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.recon_zero.lockstep.games import Games, Side, play_together
 from gm_bots.recon_zero.lockstep.judging import count_material
-from gm_bots.recon_zero.player import Settings
 from gm_bots.recon_zero.replay import Sample
+from gm_bots.recon_zero.thinker import Settings
 from gm_env.kernels.layout import OPPONENT
 from tests.bots.recon_zero.plain_encoding import move_of
 

@@ -64,12 +64,6 @@ def test_row_has_the_results_of_an_iteration(tmp_path: Path) -> None:
     ]
 
 
-def test_row_of_an_older_version_s_iteration_has_empty_cells() -> None:
-    row = results.row_of(PLAN, {"iteration": 1, "policy_loss": 2.0, "value_loss": 0.5})
-    assert (row["loss"], row["loss_policy"], row["eval_wins"], row["sims_eval"]) == (None, 2.0, None, 60)
-    assert set(results.row_of({}, {}).values()) == {None}
-
-
 def test_times_are_kept_when_checkpoints_are_copied_or_removed(tmp_path: Path) -> None:
     first = made(tmp_path, 1, datetime(2026, 1, 1))
     results.write_training(tmp_path, PLAN, [DONE])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import chess
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from gm_arena.bot import BotFailed
 from gm_bots.minimax.evaluation import is_end_game
@@ -113,31 +112,6 @@ def test_resumed_training_continues_alike(tmp_path: Path) -> None:
     assert resumed.learning_rate == unbroken.learning_rate
     ours, theirs = resumed.network.state_dict(), unbroken.network.state_dict()
     assert all((ours[name] == theirs[name]).all() for name in theirs)
-
-
-def test_network_can_be_saved_alone(tmp_path: Path) -> None:
-    import torch
-
-    from gm_bots.recon_zero.checkpoint import BadCheckpoint, load, load_network, save
-    from gm_bots.recon_zero.command import train
-
-    learner = trainer()
-    learner.learn(batch(tmp_path / "samples"))
-    whole, alone = tmp_path / "whole.pt", tmp_path / "alone.pt"
-    save(whole, learner)
-    assert CliRunner().invoke(train, ["network", str(whole), str(alone)]).exit_code == 0
-    assert alone.stat().st_size < whole.stat().st_size / 2
-    ours, theirs = (load_network(path).state_dict() for path in (whole, alone))
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    with pytest.raises(BadCheckpoint, match=r"alone\.pt is only a network"):
-        load(alone)
-    refused = CliRunner().invoke(train, ["network", str(tmp_path / "samples" / "moves.npy"), str(alone)])
-    assert refused.exit_code == 1
-    assert "is not a checkpoint" in refused.output
-    refused = CliRunner().invoke(train, ["network", str(whole), str(whole)])
-    assert refused.exit_code == 2
-    assert "is the CHECKPOINT" in refused.output
-    load(whole)
 
 
 def test_network_judges_a_position_by_its_moves_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 #: What makes a bot ready in each of the places where bots play: gmd's commands and reconchess.
 WAYS = {
     "bots": "from gm_bots.recon_zero.entry import make; judge = make({}).judge()",
-    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._bots.judge()",
+    "reconchess": "from gm_bots.recon_zero import ReconZero; judge = ReconZero({})._judge",
 }
 
 #: Plays games of every kind, and prints the kernels that were compiled, or read from the cache, meanwhile.
@@ -24,7 +24,7 @@ import gc
 from dataclasses import replace
 import chess
 from numba.core.dispatcher import Dispatcher
-from gm_bots.recon_zero.player import Settings
+from gm_bots.recon_zero.thinker import Settings
 from gm_bots.recon_zero.warm_up import play_random
 
 def kernels():

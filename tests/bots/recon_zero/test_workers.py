@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gm_arena.pool import open_pool
 from tests.arena.test_pool import ray_directory  # noqa: F401  # a fixture
 from tests.bots.recon_zero.learning import assert_same, needs_ray, needs_training, tiny, train
 
@@ -34,10 +35,9 @@ def at_first(action: Callable[[], object]) -> Callable[[str], None]:
 
 def test_training_with_processes_is_the_same_as_without(tmp_path: Path) -> None:
     from gm_bots.recon_zero.pipeline import Training
-    from gm_bots.recon_zero.pool import Workers
 
     alone = Training(tmp_path / "alone", tiny(**SINGLE))
-    with Workers(2) as workers:
+    with open_pool(2) as workers:
         several = Training(tmp_path / "several", tiny(**SINGLE), workers)
         for training in (alone, several):
             for _ in range(2):
@@ -51,13 +51,12 @@ def test_training_on_a_cluster_is_the_same_though_a_machine_is_lost(tmp_path: Pa
     from ray.cluster_utils import Cluster
 
     from gm_bots.recon_zero.pipeline import Training
-    from gm_bots.recon_zero.pool import Workers
 
     store = {"object_store_memory": 80_000_000}
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **store})
     try:
         lost, _ = (cluster.add_node(num_cpus=1, **store) for _ in range(2))
-        with Workers(0, cluster.address) as workers:
+        with open_pool(0, cluster.address) as workers:
             training = Training(tmp_path / "broken", tiny(**SINGLE), workers)
             training.iterate(at_first(lambda: cluster.remove_node(lost, allow_graceful=False)))
             training.iterate()

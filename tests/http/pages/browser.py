@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -31,11 +31,12 @@ PAGE_PATHS = sorted(
 
 @dataclass
 class Form:
-    """A form of a page: its method, its address, and what its fields hold."""
+    """A form of a page: its method, its address, what its fields hold, and the values of its radio buttons."""
 
     method: str
     action: str
     fields: dict[str, str] = field(default_factory=dict)
+    choices: dict[str, list[str]] = field(default_factory=dict)
     buttons: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -74,9 +75,14 @@ class Page(HTMLParser):
         return " ".join(" ".join(self._words).split())
 
     def form(self, action: str, **fields: str) -> Form:
-        """Return the form of an address that has these fields, or the only one."""
-        (found,) = (each for each in self.forms if each.action == action and fields.items() <= each.fields.items())
-        return found
+        """Return the form of an address that has these fields, or the only one; with radio buttons chosen so."""
+        (found,) = (
+            each
+            for each in self.forms
+            if each.action == action
+            and all(value in [each.fields.get(name), *each.choices.get(name, ())] for name, value in fields.items())
+        )
+        return replace(found, fields=found.fields | fields)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -96,6 +102,10 @@ class Page(HTMLParser):
     def _note_field(self, tag: str, given: dict[str, str]) -> None:
         if tag == "input" and given.get("type") == "checkbox" and "checked" not in given:
             return  # it is not sent
+        if given.get("type") == "radio":
+            self.forms[-1].choices.setdefault(given["name"], []).append(given["value"])
+            if "checked" not in given:
+                return
         if tag == "input" and "name" in given:
             self.forms[-1].fields[given["name"]] = given.get("value", "")
         elif tag == "select":

@@ -2,49 +2,83 @@
 
 from __future__ import annotations
 
-import random
+import re
+from typing import Any
 
 import chess
 import pytest
 import trio
 import trio.testing
 
-from gm_recon.possible import PossiblePositions
 from gmd.daemon import Daemon
 from gmd.event_log import opening
-from gmd.games.notation import run_through
-from gmd.games.views import observations
-from gmd.http.pages import aid as aid_page
-from gmd.http.pages.aid import aid_steps
-from gmd.play.beliefs import Followed
 from tests.http.pages.browser import Browser, browsing, pages
 from tests.http.pages.test_playing import act, begun
+from tests.http.pages.test_visitors import PASSWORD, sign_in
 from tests.slow_log import SlowLog
 
 START = chess.Board()
 
 
-async def asked(browser: Browser, path: str = "/games/1/aid") -> dict[str, object]:
+async def asked(browser: Browser, path: str = "/games/1/aid") -> dict[str, Any]:
     answer = await browser.client.get(path, headers={"accept": "application/json"})
-    found: dict[str, object] = answer.json()
+    found: dict[str, Any] = answer.json()
     return found
 
 
-async def test_squares_are_those_that_the_player_cannot_rule_out() -> None:
+def squares_of(aid: dict[str, Any]) -> set[str]:
+    """Return the squares on which an enemy piece may stand."""
+    return {chess.SQUARE_NAMES[at] for row in aid["shares"].values() for at, share in enumerate(row) if share}
+
+
+async def test_shares_are_those_of_the_positions_that_the_player_cannot_rule_out() -> None:
     async with pages() as (daemon, browser), browsing(daemon) as other:
         await begun(browser, other, "rbc")
         aid = await asked(browser)
-        assert aid["positions"] == 1
-        assert aid["squares"] == [chess.SQUARE_NAMES[each] for each in chess.SquareSet(START.occupied_co[chess.BLACK])]
-        assert aid["words"] == "1 position is possible; enemy pieces may stand on 16 squares."
+        assert (aid["positions"], aid["exact"], aid["hints"], aid["hint"]) == (1, True, True, None)
+        assert squares_of(aid) == {chess.SQUARE_NAMES[each] for each in chess.SquareSet(START.occupied_co[chess.BLACK])}
+        assert (aid["shares"]["k"][chess.E8], sum(aid["shares"]["p"])) == (1.0, 8.0)
+        assert aid["words"] == "1 position is possible."
         await act(browser, "sense", square="e7")
         await act(browser, "move", move="e2e4")
         theirs = await asked(other)
         assert theirs["positions"] == 21  # twenty moves and a pass
-        assert {"e4", "a3", "e2"} <= set(theirs["squares"])  # type: ignore[call-overload]
+        assert theirs["shares"]["p"][chess.E4] == round(1 / 21, 5)
+        assert {"e4", "a3", "e2"} <= squares_of(theirs)
         await act(other, "sense", square="e3")
         assert (await asked(other))["positions"] == 1
         assert (await asked(browser))["positions"] == 1
+
+
+async def test_hint_is_given_only_if_it_is_asked_for() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        await begun(browser, other, "rbc")
+        await act(browser, "sense", square="e7")
+        await act(browser, "move", move="e2e4")
+        assert (await asked(other))["hint"] is None
+        aid = await asked(other, "/games/1/aid?hint=1")
+        assert re.fullmatch(
+            r"A sense of [a-h][1-8] would tell most: on average it leaves [0-9]+ of 21 positions\.", aid["hint_words"]
+        )
+
+
+async def test_ranked_game_has_shares_but_no_hint() -> None:
+    async with pages() as (daemon, browser):
+        keys = {}
+        for name in ("ann", "bob"):
+            reply = await daemon.ask("register", name=name, password=PASSWORD)
+            keys[name] = {"player": reply["player"], "key": reply["key"]}
+            await daemon.ask("settings", **keys[name])  # it is present
+        white, black = keys["ann"]["player"], keys["bob"]["player"]
+        await daemon.ask_as_operator("pair", white=white, black=black, variant="rbc", ranked=True)
+        for player in keys.values():
+            await daemon.ask("accept", game_id=1, **player)
+        await sign_in(browser, "ann")
+        aid = await asked(browser)
+        assert (aid["positions"], aid["hints"]) == (1, False)
+        assert (await asked(browser, "/games/1/aid?hint=1"))["error"] == (
+            "hint: game 1 is ranked: ask for a belief without a hint"
+        )
 
 
 async def test_answer_waits_until_what_it_says_is_durable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +92,7 @@ async def test_answer_waits_until_what_it_says_is_durable(monkeypatch: pytest.Mo
             await asked(browser)
             order.append("answered")
 
-        assert daemon.http is not None
-        assert daemon.http.site is not None
-        async with daemon.http.site.aids.locks.hold((1, chess.WHITE)):
+        async with daemon.beliefs.kept.locks.hold((1, chess.WHITE)):
             nursery.start_soon(ask)
             await trio.testing.wait_all_tasks_blocked(0.05)  # it has looked at the game, and waits for its turn
             log.slow = True
@@ -84,50 +116,32 @@ async def act_on(daemon: Daemon, order: list[str]) -> None:
     order.append("sensed")
 
 
-async def played_at_random(daemon: Daemon, seed: int, turns: int) -> None:
-    """Play on in game 1."""
-    rng = random.Random(seed)
-    for _ in range(turns):
-        state = (await daemon.ask("state", game_id=1))["state"]
-        if state["phase"] == "over":
-            return
-        player = state[f"player_{state['turn']}"]
-        await daemon.ask("sense", game_id=1, player=player, square=rng.choice(chess.SQUARE_NAMES))
-        moves = (await daemon.ask("actions", game_id=1, player=player))["move_actions"]
-        await daemon.ask("move", game_id=1, player=player, move=rng.choice(moves))
+async def test_sample_of_too_many_positions_is_said_to_be_one() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as other:
+        daemon.beliefs.cap = 10
+        await begun(browser, other, "rbc")
+        await act(browser, "sense_nothing")
+        await act(browser, "pass")
+        aid = await asked(other)
+        assert (aid["positions"], aid["exact"]) == (10, False)
+        assert aid["words"].endswith("the shares are those of 10 of them, drawn at random.")
+        assert (await asked(other, "/games/1/aid?hint=1"))["hint_words"].endswith("% of the positions.")
 
 
-async def test_observations_of_a_seat_lead_to_positions_that_have_the_truth() -> None:
-    async with pages() as (daemon, _):
-        await daemon.ask("new_game", player_white=1, player_black=2, variant="rbc", clock=None)
-        await played_at_random(daemon, 1, 6)
-        live = await daemon.arbiter.live_game(1)
-        truth = live.game.recon.board.as_chess()  # type: ignore[attr-defined]
-        for seat in chess.COLORS:
-            seen = observations(live.game, seat)
-            assert seen is not None
-            positions = PossiblePositions(seat, cap=500_000, rng=random.Random(0))
-            followed = Followed(lambda positions=positions: positions)  # type: ignore[misc]
-            aid = run_through(aid_steps(followed, live.game, seen))
-            if aid.positions is not None:
-                assert truth in positions
-                assert chess.SquareSet(truth.occupied_co[not seat]).issubset(chess.SquareSet(positions.occupied()))
-
-
-@pytest.mark.slow
-async def test_too_many_positions_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aid_page, "CAP", 100)
+async def test_work_is_limited_and_goes_on_with_the_next_request() -> None:
     async with pages() as (daemon, browser), browsing(daemon) as other:
         await begun(browser, other, "rbc")
         for _ in range(2):
             for mover in (browser, other):
-                await act(mover, "sense_nothing")
+                await act(mover, "sense", square="e4")
                 await act(mover, "pass")
-        aid = await asked(browser)
-        assert (aid["positions"], aid["squares"]) == (None, [])
-        assert "More than 100 positions are possible" in str(aid["words"])
-        await act(browser, "sense_nothing")
-        assert (await asked(browser))["positions"] is None
+        daemon.beliefs.most_steps = 1
+        refused = 0
+        while "error" in (aid := await asked(browser)):
+            assert (aid["code"], aid["retry_after"]) == ("too_many", 0)
+            refused += 1
+        assert refused
+        assert aid["positions"] > 1
 
 
 async def test_only_a_player_of_a_running_blind_game_is_aided() -> None:
@@ -135,14 +149,9 @@ async def test_only_a_player_of_a_running_blind_game_is_aided() -> None:
         await begun(browser, other, "rbc")
         assert "positions" not in await asked(stranger)
         assert (await asked(stranger))["code"] == "not_a_player"
-        await asked(browser)
-        await asked(other)
-        assert daemon.http is not None
-        assert daemon.http.site is not None
-        assert len(daemon.http.site.aids) == 2
+        assert "positions" in await asked(browser)
         await act(browser, "resign")
         assert (await asked(browser))["code"] == "not_available"
-        assert len(daemon.http.site.aids) == 0
 
 
 async def test_game_of_open_information_has_no_aid() -> None:

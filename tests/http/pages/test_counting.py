@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import get_args
 from xml.etree import ElementTree
 
 import chess
 import pytest
 import trio
 
+from gm_protocol.belief import Hint
 from gm_recon import ReconGame
+from gm_recon.possible import SENSE_SQUARES
 from gmd.games.notation import run_through
 from gmd.http.pages import counting, counts
-from gmd.http.pages.counting import Count, Counts, CountsCache, count_steps
+from gmd.http.pages.counting import Count, Counts, CountsCache, Kind, Sight, count_steps, surprises
 from gmd.http.pages.counts import view_counts
 from gmd.http.pages.curve import draw_counts
 from gmd.http.pages.replay import ReconReplay
 from tests.clients.test_tracker import RARE, BruteForce
+from tests.handlers.test_belief import share_left
 from tests.http.pages.browser import pages
 from tests.http.pages.recon_games import past_of, random_game
 from tests.http.pages.test_game_page import over, played
@@ -53,9 +57,85 @@ def enumerated(game: ReconGame, fen: str) -> Iterator[Count]:
 def test_counts_equal_an_enumeration(fen: str) -> None:
     game = random_game(RARE.index(fen) if fen in RARE else 0, turns=5 if fen in RARE else 4, fen=fen)
     found = counted(game, fen)
-    assert list(found.turns) == list(enumerated(game, fen))
+    assert [Count(turn.ply, turn.side, turn.before, turn.after) for turn in found.turns] == list(enumerated(game, fen))
     assert found.plies == len(game.turns)
     assert all(map(found.is_whole, chess.COLORS))
+
+
+def boards_known(game: ReconGame, fen: str) -> Iterator[dict[chess.Color, list[chess.Board]]]:
+    """Yield the boards that are possible for each side, at each ply, by trying all moves on all boards."""
+    players = {side: BruteForce(side, fen) for side in chess.COLORS}
+    replay, turns = replay_of(game, fen), list(game.history().replay())
+    for ply in range(len(turns) + 1):
+        if ply:
+            replayed = turns[ply - 1]
+            sense, *move = replayed.turn
+            mover, other = players[replayed.color], players[not replayed.color]
+            if sense is not None:
+                mover.saw(sense, replayed.sense_result)
+            if ply < len(turns) or replay.has_both_kings:
+                mover.player_moved(*move)
+                other.opponent_moved(move[-1])
+        if (cut := replay.unfinished(ply)) is not None and cut[1].square is not None:
+            players[cut[0]].saw(cut[1].square, game.board.window(cut[1].square))
+        yield {side: [board.as_chess() for board in brute.boards] for side, brute in players.items()}
+
+
+@pytest.mark.parametrize("fen", [chess.STARTING_FEN, *RARE[1:8]])
+def test_shares_equal_an_enumeration_at_each_ply(fen: str) -> None:
+    game = random_game(RARE.index(fen) if fen in RARE else 0, turns=5 if fen in RARE else 3, fen=fen)
+    found = counted(game, fen)
+    for ply, boards in enumerate(boards_known(game, fen)):
+        for side in chess.COLORS:
+            known = found.known_at(ply, side)
+            assert known is not None
+            assert (known.count, known.exact) == (len(boards[side]), True), (ply, side)
+            for kind in get_args(Kind):
+                pieces = [chess.Piece.from_symbol(kind).piece_type] if kind != "any" else list(chess.PIECE_TYPES)
+                shares = [
+                    sum(
+                        board.piece_at(square) in [chess.Piece(each, not side) for each in pieces]
+                        for board in boards[side]
+                    )
+                    / len(boards[side])
+                    for square in chess.SQUARES
+                ]
+                assert known.shares(kind) == pytest.approx(shares, abs=1e-4)
+    assert found.known_at(found.plies + 1, chess.WHITE) is None
+
+
+def test_turn_has_what_its_sense_left_on_average_and_the_best_one() -> None:
+    game = ReconGame()
+    for square, move in ((None, "e2e4"), (chess.E3, None)):
+        game.sense(square)
+        game.move(None if move is None else chess.Move.from_uci(move))
+    game.resign(chess.WHITE)
+    first, second = counted(game).turns
+    assert (first.left, first.hint, first.sight) == (None, Hint("b2", 1.0), None)
+    assert (second.before, second.after) == (21, 1)
+    assert second.sight is not None
+    assert second.sight.share == pytest.approx(1 / 21, abs=1e-4)
+    assert second.sight[1:] in ((chess.E4, chess.PAWN), (chess.E2, None))
+    boards = list(boards_known(game, chess.STARTING_FEN))[1][chess.BLACK]
+    assert second.left == pytest.approx(share_left(boards, chess.E3))
+    assert second.hint is not None
+    assert second.hint.left == pytest.approx(min(share_left(boards, square) for square in SENSE_SQUARES))
+
+
+def test_surprises_are_the_senses_that_showed_what_was_least_likely() -> None:
+    def turn(ply: int, share: float | None, piece: chess.PieceType | None = chess.QUEEN) -> Count:
+        sight = None if share is None else Sight(share, chess.D5, piece)
+        return Count(ply, ply % 2 == 1, 800, 5, sight=sight)
+
+    turns = (turn(1, 0.05), turn(2, 0.01), turn(3, 0.002), turn(4, 0.9), turn(5, None), turn(6, 0.02, None))
+    counts = Counts(6, chess.WHITE, turns)
+    assert [each.ply for each in surprises(counts)] == [2, 3, 6]
+    assert [(each.ply, each.side, each.words) for each in view_counts(counts, chess.STARTING_FEN).surprises] == [
+        (2, "Black", "saw a queen on d5, as in 8 of 800 possible positions."),
+        (3, "White", "saw a queen on d5, as in 2 of 800 possible positions."),
+        (6, "Black", "saw no piece on d5, as in 16 of 800 possible positions."),
+    ]
+    assert surprises(Counts(1, chess.WHITE, turns[3:5])) == []
 
 
 @pytest.mark.slow

@@ -23,7 +23,19 @@ HEADERS = {
     "content-type": "text/html; charset=utf-8",
 }
 #: Pages, and addresses without a page.
-PATHS = ["/", "/sign-in", "/register", "/nowhere", "/play", "/ranked", "/contests", "/contests/1", "/players/1"]
+PATHS = [
+    "/",
+    "/sign-in",
+    "/register",
+    "/nowhere",
+    "/play",
+    "/ranked",
+    "/contests",
+    "/contests/1",
+    "/players/1",
+    "/players",
+]
+PATHS += ["/games", "/rules", "/help", "/guest"]
 
 
 @pytest.mark.parametrize("settings", [{}, {"require_registration": True, "max_registrations_per_hour": 0}])
@@ -38,7 +50,7 @@ async def test_every_page_has_the_headers_and_is_complete_in_itself(settings: di
             assert page.inline == []
             assert len(page.ids) == len(set(page.ids))
             for source in page.sources:
-                assert source.startswith("/static/")
+                assert source.startswith(("/static/", "/rules/", "/games/"))
                 assert (await browser.client.get(source)).status_code == 200
             assert [link for link in page.links if not link.startswith(("/", "#"))] == []
             assert page.response.text.count("<h1>") == 1

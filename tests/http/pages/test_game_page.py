@@ -153,7 +153,8 @@ async def test_visitor_of_a_blind_game_sees_nothing_of_it_and_a_player_its_own_v
         for hidden in ("e2e4", "4P3", "Sensed", "FEN"):
             assert hidden not in theirs.response.text
         drawn = (await browser.client.get(f"/games/{game_id}.svg")).text
-        assert (drawn.count('xlink:href="#white-'), drawn.count('xlink:href="#black-')) == (16, 6)
+        assert (drawn.count('xlink:href="#white-'), drawn.count('xlink:href="#black-')) == (16, 16)
+        assert drawn.count('opacity="0.45"') == 16  # remembered: it is White's next turn
         assert 'href="#' not in (await other.client.get(f"/games/{game_id}.svg")).text
 
 
@@ -176,9 +177,11 @@ async def test_player_of_both_seats_looks_from_the_one_that_it_names() -> None:
         for query, shown in (("", white_sees), ("?view=white", white_sees), ("?view=black", black_sees)):
             page = await browser.get(f"/games/{game_id}{query}")
             assert f'value="{shown} ' in page.response.text
-            (picture,) = (source for source in page.sources if ".svg?" in source)
-            drawn = (await browser.client.get(picture)).text
-            assert ('href="#white-' in drawn, 'href="#black-' in drawn) == (shown == white_sees, shown == black_sees)
+            drawn = (await browser.client.get(f"/games/{game_id}.svg{query}")).text
+            for side, sees in (("white", white_sees), ("black", black_sees)):
+                place = re.escape("translate(0, 315)" if side == "white" else "translate(0, 0)")
+                faded = re.search(f'#{side}-rook" transform="{place}" opacity', drawn) is not None
+                assert faded == (shown != sees)
 
 
 #: Addresses of what cannot be shown, the status, and what the page says.

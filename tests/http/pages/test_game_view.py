@@ -10,6 +10,7 @@ import pytest
 from gm_protocol.errors import BadRequest, NotAvailable
 from gm_protocol.state import ClockState, GameState, LastResult, LastSense
 from gmd.games.notation import run_through
+from gmd.games.rbc_knowledge import Observed
 from gmd.http.pages.game_view import MOVES_A_PAGE, GameView, Wanted, pieces_words, view_steps
 from gmd.http.pages.looking import Look, Past
 from gmd.http.pages.picture_view import picture_steps
@@ -148,7 +149,8 @@ def test_player_of_a_blind_game_sees_the_own_view_and_what_it_was_told() -> None
         last_sense=LastSense(4, "e5", [("d5", "bQ"), ("e5", None), ("e4", "wP"), ("d2", "bp")]),
         last_result=LastResult(2, "e4d5", "e4d5", "d5"),
     )
-    look = Look(own, chess.WHITE)
+    seen = [Observed("sense", [(chess.D5, chess.Piece.from_symbol("q")), (chess.E5, None), (chess.D2, None)])]
+    look = Look(own, chess.WHITE, observed=seen)
     (board,) = view_of(look).boards
     assert board.title == "Your view"
     assert board.observed == [
@@ -157,8 +159,8 @@ def test_player_of_a_blind_game_sees_the_own_view_and_what_it_was_told() -> None
         "Sensed around e5 and saw a queen on d5 and a pawn on d2.",
     ]
     picture = run_through(picture_steps(look, 4, "black"))
-    assert picture.placement == "8/8/8/3q4/8/8/PPPP1PPP/RNBQKBNR"  # the own pieces hide nothing of the window
-    assert picture.window == {chess.D5, chess.E5, chess.E4, chess.D2}
+    assert picture.placement == "8/8/8/3q4/8/8/PPPPPPPP/RNBQKBNR"  # the own pieces hide nothing of the window
+    assert picture.window == {chess.D5, chess.E5, chess.D2}
     assert [side.pieces for side in view_of(look).sides] == ["", "♙"]
 
 

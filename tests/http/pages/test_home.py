@@ -45,8 +45,9 @@ async def test_empty_server_says_so() -> None:
         home = await browser.get("/")
         assert section(home, "live") == "Games being played No game is being played."
         assert section(home, "finished") == "Finished lately No game has ended yet."
-        assert section(home, "ranked") == "Ranked table No ranked game has been played."
-        assert section(home, "present") == "Players here Sign in to see which registered players are here."
+        assert section(home, "featured").startswith("Blind chess in a picture")
+        assert "Ranked table" not in home.text
+        assert "Players here" not in home.text
 
 
 async def test_games_are_listed_with_players_clocks_and_results_in_words() -> None:
@@ -121,8 +122,8 @@ async def test_random_colour_is_sometimes_the_one_and_sometimes_the_other() -> N
 async def test_bot_that_is_always_there_is_played_by_one_click(variant: str) -> None:
     async with pages(bots="random") as (daemon, browser):
         form = play_form(await browser.get("/"), variant)
-        (_, bot), link = form.buttons
-        assert link == ("opponent", "link")
+        link, bot = form.choices["opponent"]
+        assert link == "link"
         await browser.submit(form, opponent=bot, color="white")
         row = await only_game(daemon)
         assert row["variant"] == variant
@@ -134,7 +135,10 @@ async def test_bot_that_is_always_there_is_played_by_one_click(variant: str) -> 
 async def test_bot_is_offered_for_what_it_plays() -> None:
     async with pages(bots="minimax-beginner,random") as (daemon, browser):
         home = await browser.get("/")
-        assert "Play minimax-beginner Play random Play by a link to share" in section(home, "play")
+        opponents = (
+            "A friend by a link to share Random senses and moves at random Beginner minimax-beginner looks 1 ply"
+        )
+        assert opponents in section(home, "play")
         (player,) = (player for player, kind in daemon.roster.bots() if kind.name == "minimax-beginner")
         refused = await browser.submit(play_form(home), opponent=f"bot:{player}", variant="crazyhouse")
         assert refused.status == 400

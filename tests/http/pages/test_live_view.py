@@ -8,6 +8,7 @@ import chess
 import pytest
 
 from gm_protocol.state import ClockState, LastResult, LastSense, Pockets
+from gmd.games.rbc_knowledge import Observed
 from gmd.http.pages.live_view import LivePart, LiveView, live_view, part_of, ply_of_seq, seq_of
 from gmd.http.pages.looking import Look
 from tests.http.pages.test_game_view import state
@@ -94,18 +95,54 @@ def test_crazyhouse_has_its_pockets_apart_from_the_placement() -> None:
 
 RBC: dict[str, Any] = {"variant": "rbc", "ply_index": 4, "fen": "8/8/8/8/8/8/PPPP1PPP/RNBQKBNR w KQ - 0 3"}
 SENSED = LastSense(4, "e5", [("d5", "bQ"), ("e5", None), ("e4", "wP"), ("d2", "bp")])
+TAKEN = "Asked for e4d5: e4d5 was made"
+
+
+def _step(uci: str, capture: chess.Square | None = None) -> Observed:
+    return Observed("move", move=(chess.Move.from_uci(uci), chess.Move.from_uci(uci), capture))
+
+
+#: What White has observed until then.
+OBSERVED = [
+    *(Observed("sense"), _step("e2e4"), Observed("opponent"), Observed("sense"), _step("e4d5", chess.D5)),
+    Observed("opponent", opponent_capture=chess.D5),
+    Observed(
+        "sense",
+        [
+            (each, chess.Piece.from_symbol("q") if each == chess.D5 else None)
+            for each in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E5] | chess.BB_E5)
+        ],
+    ),
+]
 
 
 def test_player_of_a_blind_game_senses_and_then_moves() -> None:
     sensing = shown(Look(state(**RBC, phase="sense"), chess.WHITE, None, ["e5"], ["a2a3"]))
     assert sensing.can is not None
     assert (sensing.can.phase, sensing.can.senses, sensing.can.skip, sensing.can.draw) == ("sense", ["e5"], True, None)
-    moving = shown(Look(state(**RBC, phase="move", last_sense=SENSED), chess.WHITE, None, None, ["a2a3"]), 0)
+    moving = shown(Look(state(**RBC, phase="move"), chess.WHITE, None, None, ["a2a3"], OBSERVED), 0)
     assert moving.can is not None
     assert (moving.can.phase, moving.can.senses, moving.moves) == ("move", [], [])
     assert moving.seq > sensing.seq
     assert moving.board.placement == "8/8/8/3q4/8/8/PPPP1PPP/RNBQKBNR"
-    assert moving.board.window == ["d2", "e4", "d5", "e5"]
+    assert moving.board.window == ["d4", "e4", "f4", "d5", "e5", "f5", "d6", "e6", "f6"]
+    assert (moving.board.lost, moving.board.last_move) == ("d5", "e4d5")
+    assert len(moving.board.unseen) == 64 - 9 - 15
+
+
+def test_turns_of_a_blind_game_have_what_was_observed_and_the_board_as_it_was_known() -> None:
+    look = Look(state(**RBC, phase="move"), chess.WHITE, None, None, ["a2a3"], OBSERVED)
+    turns = shown(look, 0).turns
+    assert [(turn.number, turn.ply, turn.words) for turn in turns] == [
+        (1, 1, ["Sensed nothing.", "Asked for e2e4: e2e4 was made."]),
+        (2, 3, ["The opponent captured nothing.", "Sensed nothing.", f"{TAKEN} and captured a piece on d5."]),
+        (3, 5, ["The opponent captured the piece on d5.", "Sensed around e5 and saw a queen on d5."]),
+    ]
+    assert [turn.board.last_move for turn in turns] == ["e2e4", "e4d5", "e4d5"]
+    assert [turn.board.placement.split("/")[4] for turn in turns] == ["4P3", "8", "8"]
+    assert ("d7", "p", 0) in [(each.square, each.piece, each.age) for each in turns[0].board.remembered]
+    assert [turn.number for turn in shown(look, 4).turns] == [2, 3]
+    assert shown(Look(state(**RBC, phase=None))).turns == []
 
 
 def test_player_of_a_blind_game_is_told_what_came_of_its_move() -> None:

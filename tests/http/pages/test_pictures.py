@@ -93,13 +93,18 @@ async def test_views_of_a_finished_blind_game_differ_and_mark_the_window() -> No
     async with pages() as (daemon, browser):
         await over(daemon, "e2e4", "d7d5", variant="rbc")
         drawn = {}
-        for view in ("truth", "white", "black"):
+        for view, sensed in (("truth", 9), ("white", 0), ("black", 9)):
             drawn[view] = (await browser.client.get(f"/games/1.svg?view={view}")).text
-            assert drawn[view].count('fill="#3f7fd4"') == 9
+            assert drawn[view].count('fill="#3f7fd4"') == sensed
         counts = {
-            view: (text.count('xlink:href="#white-'), text.count('xlink:href="#black-')) for view, text in drawn.items()
+            view: (text.count('xlink:href="#white-'), text.count('xlink:href="#black-'), text.count('opacity="0.45"'))
+            for view, text in drawn.items()
         }
-        assert counts == {"truth": (16, 16), "white": (16, 0), "black": (1, 16)}
+        assert counts == {
+            "truth": (16, 16, 0),
+            "white": (16, 16, 16),
+            "black": (17, 16, 16),
+        }  # e4 is seen, e2 is remembered
 
 
 async def test_pictures_may_be_shown_elsewhere_and_run_nothing() -> None:

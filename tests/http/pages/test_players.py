@@ -59,7 +59,7 @@ def test_each_version_has_a_line_with_its_interval() -> None:
     assert found is not None
     assert [line.name for line in found.lines] == ["Version 2", "Without a version"]
     assert [bool(line.band) for line in found.lines] == [True, False]  # one point has no band
-    assert found.words == "Curve of the rating of ada over time: now 1500 ± 50."
+    assert found.words == "Curve of the rating of ada over time: now 1500 ± 98."
     assert ratings_curve("ada", []) is None
     assert ratings_curve("ada", [rated(1)]) is None
 

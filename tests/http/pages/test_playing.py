@@ -144,7 +144,7 @@ async def test_draw_is_claimed_on_the_third_repetition() -> None:
         for move, color in (("Nf3", "white"), ("Nf6", "black"), ("Ng1", "white"), ("Ng8", "black")) * 2:
             await daemon.ask("move", game_id=1, player=state[f"player_{color}"], move=move)
         page = await act(browser, "claim_draw")
-        assert "Draw, claimed by White" in page.text
+        assert "Draw claimed by White" in page.text
 
 
 async def test_stranger_can_do_nothing() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from gm_recon.history import COLUMNS
 from gmd.http.pages import observations
+from gmd.http.pages.memory import MOST_AGE
 from gmd.http.pages.replay import ReconReplay, placement_of
 from tests.http.pages.recon_games import past_of, random_game, record_of
 
@@ -40,7 +41,7 @@ def test_every_turn_is_that_of_the_record(seed: int, fen: str) -> None:
 
 
 @pytest.mark.parametrize(("seed", "fen"), GAMES)
-def test_side_sees_its_own_pieces_and_those_of_its_latest_sense(seed: int, fen: str) -> None:
+def test_side_sees_its_own_pieces_and_those_that_it_has_sensed_in_its_turn(seed: int, fen: str) -> None:
     replay, record = replay_of(seed, fen)
     for ply in range(replay.plies + 1):
         truth = chess.BaseBoard(placement_of(replay.position(ply).fen))
@@ -49,15 +50,45 @@ def test_side_sees_its_own_pieces_and_those_of_its_latest_sense(seed: int, fen: 
             seen = replay.seen(ply, side)
             board = chess.BaseBoard(seen.placement)
             assert board.occupied_co[side] == truth.occupied_co[side]
-            latest = (ply + (replay.side_at(1) == side)) // 2 - 1  # of its completed turns
-            if ply == replay.plies and len(record["senses"][str(side).lower()]) > latest + 1:
-                latest += 1  # the turn that the end cut short
-            result = record["sense_results"][str(side).lower()][latest] if latest >= 0 else []
-            assert seen.window == {square for square, _ in result}
-            shown = {square for square, piece in result if piece and piece["value"].isupper() != side}
+            senses = sensed_until(replay, record, ply, side)
+            is_own_turn = ply > 0 and replay.side_at(ply) == side
+            if not is_own_turn and not replay.unfinished(ply):
+                senses.append({})  # a turn has begun, or is about to
+            assert seen.window == set(senses[-1] if senses else {})
+            shown = {
+                square for square, piece in (senses[-1] if senses else {}).items() if piece and piece.isupper() != side
+            }
             assert set(chess.scan_forward(board.occupied_co[not side])) == {
                 square for square in shown if truth.color_at(square) != side
             }
+            covered = chess.SquareSet(chess.BB_ALL & ~truth.occupied_co[side]) - chess.SquareSet(seen.window)
+            assert seen.unseen == set(covered)
+
+
+@pytest.mark.parametrize(("seed", "fen"), GAMES)
+def test_side_remembers_what_its_latest_sense_of_a_square_has_shown(seed: int, fen: str) -> None:
+    replay, record = replay_of(seed, fen)
+    start, remembered = chess.BaseBoard(placement_of(fen)), 0
+    for ply in range(replay.plies + 1):
+        for side in chess.COLORS:
+            senses = sensed_until(replay, record, ply, side)
+            for square, symbol, age in replay.seen(ply, side).remembered:
+                remembered += 1
+                assert symbol.isupper() != side
+                latest = next((each[square] for each in reversed(senses) if square in each), None)
+                at_start = start.piece_at(square)
+                assert symbol == (latest or (at_start and at_start.symbol()))
+                assert age <= MOST_AGE
+    assert remembered > 100
+
+
+def sensed_until(replay: ReconReplay, record: Any, ply: int, side: chess.Color) -> list[dict[int, str | None]]:
+    """Return what each sense of a side has shown until a ply: the squares, with symbols."""
+    count = (ply + (replay.side_at(1) == side)) // 2
+    if (latest := replay.unfinished(ply)) is not None and latest[0] == side:
+        count += 1
+    results = record["sense_results"][str(side).lower()][:count]
+    return [{square: piece and piece["value"] for square, piece in result} for result in results]
 
 
 @pytest.mark.parametrize(("seed", "fen"), GAMES)

@@ -62,7 +62,7 @@ async def test_views_of_a_finished_dark_game_are_those_that_its_players_had() ->
                     (alone,) = boards_of(await browser.get(f"/games/{game_id}?ply={ply}&view={seat}"))
                     assert alone == shown
                     drawn = (await browser.client.get(f"/games/{game_id}.svg?ply={ply}&view={seat}")).text
-                    assert drawn.count('"#6b7280"') == len(shown["unseen"])
+                    assert drawn.count('"#40444c"') == len(shown["unseen"])
             if ply < len(DARK):
                 board.push(chess.Move.from_uci(DARK[ply]))
 

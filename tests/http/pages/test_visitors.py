@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from gmd.http.pages.visitor import (
     COOKIE,
     FIRST_GUEST,
     LAST_GUEST,
+    LEFT_COOKIE,
     NOBODY,
     SESSION_SECONDS,
     Sessions,
@@ -106,6 +108,22 @@ async def test_newcomer_registers_and_is_signed_in() -> None:
             taken = await other.submit(form, name="Ann", password=PASSWORD, again=PASSWORD, csrf="")
             assert taken.status == 400
             assert "taken" in taken.text
+
+
+async def test_newcomer_with_the_link_registers_and_is_shown_how_to_connect_a_bot() -> None:
+    async with pages(invite="spring term") as (daemon, browser):
+        form = (await browser.get("/register")).form("/register")
+        refused = await browser.submit(form, name="ann", password=PASSWORD, again=PASSWORD, invite="autumn")
+        assert (refused.status, "The code is wrong" in refused.text) == (400, True)
+        form = (await browser.get("/register?invite=spring%20term")).form("/register")
+        assert form.fields["invite"] == "spring term"
+        made = await browser.submit(form, name="ann", password=PASSWORD, again=PASSWORD)
+        key = re.search(r"Your key is ([\w-]{43})", made.text)
+        assert key is not None
+        assert (await daemon.ask("hello", name="ann", key=key[1]))["player"] == FIRST_PLAYER
+        assert f'run(MyBot(), host="127.0.0.1", port={daemon.port}, name="ann", key="{key[1]}")' in made.text
+        assert f"--server-url http://127.0.0.1:{daemon.http_port} --username ann" in made.text
+        assert "Signed in as" in (await browser.get("/")).text
 
 
 async def test_register_page_says_that_only_the_operator_registers() -> None:
@@ -308,7 +326,7 @@ async def test_copied_cookie_of_a_guest_or_a_spectator_acts_no_more_after_sign_o
         cookies = await known(browser), await known(elsewhere)
         sessions = sessions_of(daemon)
         assert NOBODY not in map(sessions.read, cookies)
-        await browser.submit((await browser.get("/")).form("/sign-out"))
+        await browser.submit((await browser.get("/guest" if kind == "guest" else "/")).form("/sign-out"))
         assert [sessions.read(cookie) == NOBODY for cookie in cookies] == [True, False]
     async with pages(**settings) as (daemon, _):
         assert [sessions_of(daemon).read(cookie) == NOBODY for cookie in cookies] == [True, False]
@@ -332,10 +350,10 @@ async def test_sign_out_that_cannot_be_stored_is_reported_and_can_be_repeated(tm
         cookie = browser.client.cookies[COOKIE]
         blocker = (tmp_path / SESSION_KEY).with_suffix(".new")
         blocker.mkdir()
-        failed = await browser.submit((await browser.get("/")).form("/sign-out"))
+        failed = await browser.submit((await browser.get("/guest")).form("/sign-out"))
         assert (failed.status, sessions_of(daemon).read(cookie) == NOBODY) == (500, False)
         blocker.rmdir()
-        await browser.submit((await browser.get("/")).form("/sign-out"))
+        await browser.submit((await browser.get("/guest")).form("/sign-out"))
         assert sessions_of(daemon).read(cookie) == NOBODY
 
 
@@ -344,9 +362,75 @@ async def test_key_that_was_removed_is_not_written_back_by_a_sign_out(tmp_path: 
         await browser.submit((await browser.get("/")).form("/play", variant="standard"), opponent="link")
         (tmp_path / SESSION_KEY).unlink()
         cookie = browser.client.cookies[COOKIE]
-        await browser.submit((await browser.get("/")).form("/sign-out"))
+        await browser.submit((await browser.get("/guest")).form("/sign-out"))
         assert sessions_of(daemon).read(cookie) == NOBODY
     assert not (tmp_path / SESSION_KEY).exists()
+
+
+# --- Guests who have a name, leave and come back ----------------------------------------------------------------------
+
+
+async def test_guest_has_the_name_that_it_chose_and_the_same_session(tmp_path: Path) -> None:
+    async with pages(data=str(tmp_path)) as (daemon, browser):
+        form = (await browser.get("/")).form("/play", variant="standard")
+        await browser.submit(form, opponent="link", nickname="Zoë")
+        guest = sessions_of(daemon).read(browser.client.cookies[COOKIE])
+        assert (guest.name, guest.nickname) == ("Zoë (guest)", "Zoë")
+        (row,) = (await daemon.ask("games"))["games"]
+        opened = await browser.get(f"/games/{row['game_id']}")
+        renamed = await browser.submit((await browser.get("/guest")).form("/guest"), nickname="Kim")
+        assert "Kim (guest)" in renamed.text
+        assert "Zoë" not in renamed.text
+        await browser.submit(opened.form(f"{opened.path}/act", kind="call_off"))  # a page of before, with its token
+        assert (await daemon.ask("games", status="over"))["games"] != []
+        cookie = browser.client.cookies[COOKIE]
+    async with pages(data=str(tmp_path)) as (_, browser):
+        assert "Kim" not in (await browser.get(f"/players/{guest.player}")).text
+        browser.client.cookies.set(COOKIE, cookie)
+        assert "Kim (guest)" in (await browser.get("/")).text
+        unnamed = await browser.submit((await browser.get("/guest")).form("/guest"), nickname="")
+        assert f"Guest {guest.player}" in unnamed.text
+
+
+@pytest.mark.parametrize("name", ["x" * 25, " ", "a  b", "<b>", "Ann\N{RIGHT-TO-LEFT OVERRIDE}", "-a", "a\nb"])
+async def test_name_that_cannot_be_shown_as_it_is_is_refused(name: str) -> None:
+    async with pages() as (_, browser):
+        form = (await browser.get("/")).form("/play", variant="standard")
+        assert (await browser.submit(form, opponent="link", nickname=name)).status == 400
+        assert COOKIE not in browser.client.cookies
+
+
+async def test_registered_player_has_no_nickname() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("register", name="ann", password=PASSWORD)
+        await sign_in(browser)
+        await browser.post("/play", {"opponent": "link", "nickname": "Kim", "csrf": csrf_of(daemon, browser)})
+        assert "Signed in as ann" in (await browser.get("/")).text
+        assert "Kim" not in (await browser.get("/")).text
+
+
+def csrf_of(daemon: Daemon, browser: Browser) -> str:
+    return sessions_of(daemon).read(browser.client.cookies[COOKIE]).csrf
+
+
+async def test_guest_who_has_left_comes_back_once_and_only_in_its_browser() -> None:
+    async with pages() as (daemon, browser), browsing(daemon) as elsewhere:
+        form = (await browser.get("/")).form("/play", variant="standard")
+        await browser.submit(form, opponent="link", nickname="Kim")
+        before = sessions_of(daemon).read(browser.client.cookies[COOKIE])
+        leaving = await browser.get("/guest")
+        assert "A game of yours is not over. Clocks run on after you have left." in leaving.text
+        home = await browser.submit(leaving.form("/sign-out"))
+        assert COOKIE not in browser.client.cookies
+        left = browser.client.cookies[LEFT_COOKIE]
+        assert sessions_of(daemon).read(left) == NOBODY
+        assert (await elsewhere.post("/come-back", {"csrf": ""})).status_code == 403
+        await browser.submit(home.form("/come-back"))
+        after = sessions_of(daemon).read(browser.client.cookies[COOKIE])
+        assert (after.player, after.name) == (before.player, "Kim (guest)")
+        assert after.csrf != before.csrf
+        elsewhere.client.cookies.set(LEFT_COOKIE, left)
+        assert (await elsewhere.post("/come-back", {"csrf": ""})).status_code == 403
 
 
 # --- The key of the signatures ---------------------------------------------------------------------------------------

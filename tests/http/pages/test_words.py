@@ -21,7 +21,7 @@ def test_every_termination_has_words_in_every_variant() -> None:
 
 @pytest.mark.parametrize("variant", get_args(Variant))
 def test_victory_has_the_words_of_the_variants_rules(variant: Variant) -> None:
-    won = {Cause.CHECKMATE: "by checkmate", Cause.KING_CAPTURE: "by capturing the king"}
+    won = {Cause.CHECKMATE: "by checkmate", Cause.KING_CAPTURE: "by king capture"}
     assert result_words("victory_white", variant) == f"White won {won[VARIANTS[variant].victory]}"
 
 
@@ -29,11 +29,11 @@ def test_victory_has_the_words_of_the_variants_rules(variant: Variant) -> None:
     ("termination", "variant", "words"),
     [
         ("victory_white", "standard", "White won by checkmate"),
-        ("victory_black", "rbc", "Black won by capturing the king"),
+        ("victory_black", "rbc", "Black won by king capture"),
         ("timeout_white", "rbc", "Black won on time"),
         ("resignation_black", "crazyhouse", "White won by resignation"),
-        ("taken_draw_black", "standard", "Draw, claimed by Black"),
-        ("draw_repetition", "standard", "Draw by repetition"),
+        ("taken_draw_black", "standard", "Draw claimed by Black"),
+        ("draw_repetition", "standard", "Draw by threefold repetition"),
         ("draw_timeout", "standard", "Draw on time against insufficient material"),
         ("expired", "rbc", "The invitation has expired"),
     ],

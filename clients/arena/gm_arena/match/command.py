@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 import click
@@ -20,35 +21,30 @@ from .adjudication import DRAW, RESIGN
 from .game import MatchError
 from .match import play_match
 from .openings import Opening, OpeningsUnusable
-from .options import EACH, FILE, SETTINGS, ConfiguredCommand, read_config, resolved
+from .options import EACH, OPENINGS, WordsCommand, resolved
 from .plan import fixtures
 from .record import RecordUnusable
 from .settings import Entrant
 from .workers import in_step
 
 
-class MatchCommand(ConfiguredCommand):
+class MatchCommand(WordsCommand):
     """``gmd match``, with its options of several words."""
 
-    of_words = (settings.SPRT, RESIGN, DRAW, EACH)
+    of_words = (settings.SPRT, RESIGN, DRAW, EACH, OPENINGS)
     groups: ClassVar = {
-        "Games": ("games", "rounds", "tournament", "concurrency", "in_step", "ray", "seed", "resume", "config"),
+        "Games": ("games", "rounds", "tournament", "concurrency", "in_step", "ray", "seed", "resume"),
         "Rules": ("variant", "clock", "each", "max_moves", "openings", "resign", "draw", "sprt", "referee"),
         "Output": ("pgn_out", "json_out", "csv_out", "verbose"),
-        "Another server": ("server", "player", "key"),
+        "Another server": ("server", "tls", "player", "key"),
     }
 
 
-@click.command(cls=MatchCommand, params=[*SETTINGS])
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command(cls=MatchCommand)
 @click.argument("bots", nargs=-1)
-@click.option(
-    "--config",
-    type=FILE,
-    is_eager=True,
-    callback=read_config,
-    metavar="FILE",
-    help="A TOML file of these options without their dashes, of bots, and of rare settings; options override it.",
-)
 @click.option(
     "--games", type=click.IntRange(1), help="Games that two bots play against each other; of each round.  [default: 2]"
 )
@@ -98,7 +94,12 @@ class MatchCommand(ConfiguredCommand):
     help="Clock in seconds: 300, 180+2, 1/0.05 (first move/each later move), none.  [default: none; rbc: 900+5]",
 )
 @click.option("--max-moves", "--maxmoves", type=click.IntRange(1), help="Draw a game after so many moves of each side.")
-@click.option("--openings", type=FILE, metavar="FILE", help="Openings: a .pgn file, or EPD or FEN, one a line.")
+@click.option(
+    "--openings",
+    multiple=True,
+    metavar="file=FILE plies=N order=sequential",
+    help="Openings: a .pgn file, plies= of each game, or EPD or FEN, one a line; in random order by default.",
+)
 @click.option("--seed", "--srand", type=int, help="Seed of all random choices.  [default: 0; with --referee random]")
 @click.option(
     "--sprt",
@@ -132,6 +133,7 @@ class MatchCommand(ConfiguredCommand):
     metavar="HOST:PORT[,...]",
     help="The server to play on.  [default: a daemon inside the command]",
 )
+@click.option("--tls", is_flag=True, help="With --server: use TLS, and verify the server's certificate.")
 @click.option("--player", metavar="ID|NAME", help="With --server: the player as whom the local bots play.")
 @click.option("--key", help=f"The player's key, or @FILE to read it from a file.  [default: ${KEY_VARIABLE}, if set]")
 @click.option(
@@ -180,7 +182,7 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     """Play the match that the options ask for; return the exit status."""
     _check(bots, given)
     if given["referee"] is not None:
-        from ..referee.command import judge
+        from .referee import judge
 
         return judge(bots, given, defaults())
     given["seed"] = given["seed"] or 0
@@ -192,8 +194,6 @@ def _match(bots: Sequence[str], given: dict[str, Any]) -> int:
     _check_places(entrants, variant, given)
     if given["in_step"] is not None:
         _check_in_step(entrants, variant, given)
-    if given["histories"] is not None and not VARIANT_TRAITS[variant].in_reconchess:
-        raise click.UsageError(f"histories (--config) needs --variant rbc; for {variant} use --pgn-out")
     return play_match(bots, entrants, variant, given, sprt=sprt)
 
 
@@ -202,24 +202,11 @@ def _check(bots: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("BOTS: a match needs at least two bots")
     if given["resume"] and given["json_out"] is None:
         raise click.UsageError("--resume needs --json-out, the record to continue")
-    if given["ca"] is not None and not given["tls"]:
-        raise click.UsageError("ca (--config) goes with tls")
-    if given["tls"] and given["server"] is None:
-        raise click.UsageError("tls (--config) goes with --server")
-    if given["player"] is not None and given["server"] is None:
-        raise click.UsageError("--player goes with --server")
+    for name in ("tls", "player"):
+        if given[name] and given["server"] is None:
+            raise click.UsageError(f"--{name} goes with --server")
     if given["key"] is not None and given["player"] is None:
         raise click.UsageError("--key goes with --player")
-    for option in ("data", "port"):
-        if given[option] and given["server"] is not None:
-            raise click.UsageError(
-                f"{option} (--config) configures the daemon inside this command, which --server replaces: give only one"
-            )
-    for option in ("data", "port"):
-        if given[option] and given["ray"] is not None:
-            raise click.UsageError(f"{option} (--config): with --ray each worker has a daemon of its own: leave it out")
-    if given["plies"] is not None and given["openings"] is None:
-        raise click.UsageError("plies (--config) goes with --openings")
 
 
 def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
@@ -244,7 +231,7 @@ def _check_places(entrants: Sequence[Entrant], variant: str, given: dict[str, An
 
 
 #: Options without a meaning for games in step: they have no clock and no server, and begin as blind chess does.
-_NOT_IN_STEP = ("clock", "openings", "server", "resign", "draw", "data", "port", "lag", "margin")
+_NOT_IN_STEP = ("clock", "openings", "server", "resign", "draw", "margin")
 
 
 def _check_in_step(entrants: Sequence[Entrant], variant: str, given: dict[str, Any]) -> None:
@@ -257,5 +244,5 @@ def _check_in_step(entrants: Sequence[Entrant], variant: str, given: dict[str, A
             raise click.UsageError(f"--in-step plays without clocks and servers: leave out {name.replace('_', '-')}")
     if variant != "rbc":
         raise click.UsageError(f"--in-step plays rbc, and not {variant}")
-    for fixture in fixtures(len(entrants), 1, [Opening("start")], repeat=False, kind=given["tournament"]):
+    for fixture in fixtures(len(entrants), 1, [Opening("start")], kind=given["tournament"]):
         in_step(entrants, fixture)

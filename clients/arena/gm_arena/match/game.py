@@ -66,14 +66,12 @@ class Terms:
     """The terms that all games of a match share.
 
     :ivar options: fields of ``new_game``.
-    :ivar stall_seconds: the most seconds for a move where there is no clock.
     :ivar rules: how games are adjudicated.
     """
 
     variant: str
     options: Mapping[str, Any]
     seed: int
-    stall_seconds: float
     rules: Rules = field(default_factory=Rules)
 
 
@@ -81,10 +79,16 @@ class Playing:
     """Plays the fixtures of a match on a server."""
 
     def __init__(
-        self, server: Callable[[int | str | None], Server], contestants: list[Contestant], terms: Terms
+        self,
+        server: Callable[[int | str | None], Server],
+        contestants: list[Contestant],
+        terms: Terms,
+        token: str | None = None,
     ) -> None:
-        """:param server: returns the server to play on, for a player or for a client without one."""
-        self._server, self._contestants, self._terms = server, contestants, terms
+        """:param server: returns the server to play on, for a player or for a client without one.
+        :param token: names the match: a game of it that the server has already, though its process was lost, goes on.
+        """
+        self._server, self._contestants, self._terms, self._token = server, contestants, terms, token
 
     async def play(self, fixture: Fixture) -> Record:
         """Play a game.
@@ -189,7 +193,7 @@ class Playing:
         return states[-1] if states else await self._watch(game["game_id"]), seen
 
     def _observed(self, bots: Mapping[chess.Color, Bot]) -> dict[chess.Color, ObservedBot]:
-        shared = self._terms.stall_seconds, HandOver(), Adjudicator(self._terms.rules)
+        shared = HandOver(), Adjudicator(self._terms.rules)
         seen: dict[chess.Color, ObservedBot] = {}
         if WHITE in bots:
             seen[WHITE] = ObservedBot(bots[WHITE], *shared)
@@ -200,6 +204,8 @@ class Playing:
     async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
         fields = {"variant": self._terms.variant, **self._terms.options, **fixture.opening.fields()}
         white, black = sides[WHITE].player, sides[BLACK].player
+        if self._token is not None:  # the players are named, as another request with one token is refused
+            fields["token"] = f"match {self._token} {fixture.number} {white} {black}"
         if isinstance(white, str) or isinstance(black, str):
             mine = BLACK if isinstance(white, str) else WHITE
             opponent = white if isinstance(white, str) else black
@@ -250,7 +256,7 @@ def ending(state: GameState, seen: Mapping[chess.Color, ObservedBot]) -> str:
         return bot.failure.fault
     if ended.cause in (Cause.RESIGNATION, Cause.AGREEMENT) and any(each.adjudicated for each in seen.values()):
         return "adjudication"
-    return ended.cause.value.words
+    return ended.words
 
 
 def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
@@ -271,6 +277,9 @@ def _time(move: MoveTime) -> list[Any]:
 #: Seconds for a bot's work before the first clock runs, and after the game, which no clock limits.
 BEGIN_SECONDS = 60.0
 END_SECONDS = 10.0
+
+#: Seconds for a move where there is no clock: a bot that is silent for so long has stopped.
+STALL_SECONDS = 600.0
 
 
 @dataclass
@@ -325,16 +334,14 @@ class ObservedBot(Bot):
     def __init__(
         self,
         bot: Bot,
-        stall_seconds: float,
         between: HandOver,
         adjudicator: Adjudicator,
         after: ObservedBot | None = None,
     ) -> None:
-        """:param stall_seconds: the most seconds for a move where the game has no clock.
-        :param between: shared by both bots of a game, as is ``adjudicator``.
+        """:param between: shared by both bots of a game, as is ``adjudicator``.
         :param after: the bot that begins first, so that the same one always loses if both fail to begin.
         """
-        self._bot, self._stall_seconds, self._between, self._after = bot, stall_seconds, between, after
+        self._bot, self._between, self._after = bot, between, after
         self._adjudicator = adjudicator
         self._place: Place
         self._left: float | None = None
@@ -362,10 +369,8 @@ class ObservedBot(Bot):
             return
         self.silent = True
         try:
-            if turn.state["clock"] is None:
-                await self._within(self._stall_seconds, "move", self._bot.take_turn(timed))
-            else:
-                await self._within(float("inf"), "move", self._bot.take_turn(timed))
+            seconds = STALL_SECONDS if turn.state["clock"] is None else float("inf")
+            await self._within(seconds, "move", self._bot.take_turn(timed))
         except Exception:
             self.silent = False
             raise

@@ -35,9 +35,6 @@ from .workers import Setup, play_game, play_in_step, served, servers
 #: Parts of a game that are only written to files and then dropped: the largest, where there may be ten thousand games.
 IN_FILES_ONLY = ("pgn", "history")
 
-#: The type of a function that returns the result as text: from the games, the bots' labels and the test.
-Text = Callable[[Sequence[Record], Sequence[str], Sprt | None], str]
-
 
 def play_match(
     texts: Sequence[str],
@@ -46,20 +43,18 @@ def play_match(
     given: dict[str, Any],
     *,
     sprt: Sprt | None = None,
-    text: Text = summary_text,
 ) -> int:
     """Play a match, and print its result; return the exit status.
 
     :param texts: the bots as the command line has them: a match continues only with the same.
     :param given: the options of ``gmd match``, by name.
-    :param text: returns the text that is printed at the end.
     :raises RecordUnusable: the record cannot be written, or belongs to another match.
     """
     terms = settings.terms_of(variant, given, all_here=all(entrant.bots is not None for entrant in entrants))
     plan = settings.plan_of(entrants, terms, given)
     recorded = [identified(text, entrant) for text, entrant in zip(texts, entrants, strict=True)]
     record = _record(given, settings.arguments_of(recorded, variant, given))
-    match = Match(texts, entrants, terms, plan, sprt, record, given, text)
+    match = Match(texts, entrants, terms, plan, sprt, record, given)
     try:
         match.play()
     except Stopped as stopped:
@@ -95,14 +90,14 @@ class Match:
         sprt: Sprt | None,
         record: RecordFile | None,
         given: dict[str, Any],
-        text: Text,
     ) -> None:
         self._texts, self._entrants, self._terms, self._plan, self._sprt = tuple(texts), entrants, terms, plan, sprt
-        self._record, self._given, self._text = record, given, text
+        self._record, self._given = record, given
         self._labels = [entrant.label for entrant in entrants]
         self._records: list[Record] = [] if record is None else record.records
         self._first_two = meeting(self._records, *self._labels[:2])
         self._note: Callable[[Record], None] = lambda game: None
+        self._token = secrets.token_hex(16) if record is None else record.contest
 
     def play(self) -> None:
         """Play the remaining games, and print the result, even after an error.
@@ -110,14 +105,13 @@ class Match:
         :raises Stopped: a signal came.
         """
         error: Exception | None = None
-        with Outputs.of(self._given, self._records) as outputs:
+        with Outputs(self._given["pgn_out"], self._given["csv_out"], self._records) as outputs:
             try:
                 trio.run(unless_stopped, partial(self._play, outputs))
             except Exception as raised:
                 error = raised
-            outputs.finish(self._records, self._labels)
         if error is None or self._records or isinstance(error, Stopped):
-            click.echo(self._text(self._records, self._labels, self._sprt), nl=False)
+            click.echo(summary_text(self._records, self._labels, self._sprt), nl=False)
         if error is not None:
             raise error
         if self._record is not None:
@@ -139,7 +133,7 @@ class Match:
                 return
             async with served(self._given) as where:
                 try:
-                    server, contestants = await _seated(self._entrants, where, self._given)
+                    server, contestants = await _seated(self._entrants, where, self._given, self._token)
                     async with self._reported(server, contestants), self._players(server, contestants, where) as found:
                         play, size = found
                         await Runner(play, keep, self._decided).run(parts, size)
@@ -155,7 +149,7 @@ class Match:
         """Yield what plays games, and how many at a time: this process, or several where all bots think here."""
         given, size = self._given, self._given["concurrency"]
         if given["ray"] is None and (size == 1 or any(entrant.bots is None for entrant in self._entrants)):
-            playing = Playing(server, contestants, self._terms)
+            playing = Playing(server, contestants, self._terms, self._games_token)
 
             async def play(part: Sequence[Fixture]) -> list[Record]:
                 return [await playing.play(fixture) for fixture in part]
@@ -171,7 +165,8 @@ class Match:
     async def _workers(self, where: str | None, players: Sequence[int | str]) -> AsyncIterator[tuple[Play, int]]:
         """Yield what has workers play games, and how many parts at a time."""
         given = self._given
-        packed = Setup(self._texts, given, self._terms.variant, tuple(players), where, _who(given)).packed()
+        who, token = _who(given), self._games_token
+        packed = Setup(self._texts, given, self._terms.variant, tuple(players), where, who, token).packed()
         with ExitStack() as stack:
             pool = stack.enter_context(open_pool(given["concurrency"], given["ray"], partial(click.echo, err=True)))
 
@@ -185,6 +180,11 @@ class Match:
             finally:
                 with trio.CancelScope(shield=True):  # the daemon goes on while workers clean up
                     await trio.to_thread.run_sync(stack.close)
+
+    @property
+    def _games_token(self) -> str | None:
+        """The token of games on a server, which outlive this process; a daemon of its own has none to find again."""
+        return self._token if self._given["server"] is not None else None
 
     def _keep(self, outputs: Outputs, report: Report, game: Record) -> None:
         if self._record is None:
@@ -210,8 +210,7 @@ class Match:
         contest = MatchContest(self._labels, players, self._terms.variant, len(self._plan), self._sprt)
         for record in self._records:
             contest.add(record)
-        token = secrets.token_hex(16) if self._record is None else self._record.contest
-        async with reporting(server(None).client(), token, contest.report) as reporter:
+        async with reporting(server(None).client(), self._token, contest.report) as reporter:
 
             def note(game: Record) -> None:
                 contest.add(game)
@@ -238,14 +237,18 @@ def _who(given: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def _seated(
-    entrants: Sequence[Entrant], where: str, given: dict[str, Any]
+    entrants: Sequence[Entrant], where: str, given: dict[str, Any], token: str
 ) -> tuple[Callable[[int | str | None], Server], list[Contestant]]:
-    """Return a function from a player to its connection, and the contestants with their players."""
+    """Return a function from a player to its connection, and the contestants with their players.
+
+    :param token: decides the ids of open players on a server.
+    """
     server = servers(where, given, _who(given))
     async with server(None).client() as client:
         await client.open()
         me = client.player
-    first = random.randrange(1, settings.OPEN_PLAYERS) if given["server"] is not None else 1
+    # A resumed match has the players that it had, whose games are found again.
+    first = random.Random(token).randrange(1, settings.OPEN_PLAYERS) if given["server"] is not None else 1
     contestants = [
         entrant.contestant(first + number if me is None else me, given["player"])
         for number, entrant in enumerate(entrants)

@@ -175,9 +175,9 @@ def _opening_of(variant: str, number: int, game: str | BadPgn, plies: int | None
 # --- A line of EPD or FEN ----------------------------------------------------------------------------------------
 
 
-#: One operation: a name and operands, which are words or texts in quotes, up to a semicolon or the end of the line.
-_OPERATION = re.compile(r'\s*(?P<name>[A-Za-z]\w*)(?P<operands>(?:\s+(?:"[^"]*"|[^\s;"]+))*)\s*(?:;|$)')
-_COUNTERS = re.compile(r"\s*(?P<halfmoves>\d+)\s+(?P<fullmoves>\d+)(?=\s|;|$)[\s;]*")
+#: An operation that counts; of others, such as the best move, nothing is read.
+_OPERATION = re.compile(r'(?:^|[\s;])(?P<name>hmvc|fmvn|id)\s+(?:"(?P<text>[^"]*)"|(?P<word>[^\s;]+))')
+_COUNTERS = re.compile(r"\s*(?P<halfmoves>\d+)\s+(?P<fullmoves>\d+)(?=\s|;|$)")
 _FIELDS = re.compile(r"\s*(?P<position>\S+\s+\S+\s+\S+\s+\S+)")
 
 
@@ -206,26 +206,13 @@ def read_line(text: str) -> Line:
     rest, operations = text[fields.end() :], {"hmvc": "0", "fmvn": "1"}
     if (counters := _COUNTERS.match(rest)) is not None:
         operations |= {"hmvc": counters["halfmoves"], "fmvn": counters["fullmoves"]}
-        rest = rest[counters.end() :]
-    operations |= _operations(rest)
+    for operation in _OPERATION.finditer(rest):
+        operations[operation["name"]] = operation["text"] or operation["word"] or ""
     for name in ("hmvc", "fmvn"):
         if not re.fullmatch(r"\d{1,9}", operations[name]):
             raise ValueError(f"{name}: {operations[name]!r} is not a whole number")
     position = " ".join(fields["position"].split())
     return Line(f"{position} {operations['hmvc']} {operations['fmvn']}", operations.get("id", ""))
-
-
-def _operations(text: str) -> dict[str, str]:
-    """Return the operations by their names, each with its operands as one text."""
-    found: dict[str, str] = {}
-    at = 0
-    while (rest := text[at:].strip()) and not rest.startswith("#"):
-        operation = _OPERATION.match(text, at)
-        if operation is None:
-            raise ValueError(f"{rest!r} is no EPD operation: write a name, operands and a semicolon")
-        found[operation["name"]] = operation["operands"].strip().strip('"')
-        at = operation.end()
-    return found
 
 
 # --- The server's own judgement ----------------------------------------------------------------------------------
@@ -249,5 +236,5 @@ def check_opening(variant: str, fields: Mapping[str, Any], moves: Sequence[str])
         raise ValueError(str(error)) from None
     if game.over:
         assert game.now.ending is not None
-        words = game.now.ending.cause.value.words
+        words = game.now.ending.words
         raise ValueError(f"no game can begin here, since the game is over: {words}")

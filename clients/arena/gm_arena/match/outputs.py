@@ -1,4 +1,4 @@
-"""The files of a match other than its record: PGN, histories, every move as CSV, and a plot of the bots' scores.
+"""The files of a match other than its record: PGN, and every move as CSV.
 
 They are written again from the record when a match is resumed, so that they always agree with it. The comments in a
 PGN are python-chess's and Lichess's: ``[%eval 0.35,12]`` is a score in pawns for White and a depth, and
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import chess
 import chess.pgn
@@ -26,68 +26,33 @@ import chess.pgn
 from gm_protocol.state import side_of
 from gm_recon import read_json
 
-from ..crosstable import csv_text as table_text
-from ..extras import how_to_install, new_figure
 from .record import Record, RecordUnusable
-from .verdict import match_table
 
 COLUMNS = (
     "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending",
     "static",
 )  # fmt: skip
 
-#: The score of a mate on a plot, in pawns: beyond any won position.
+#: The score of a mate, in pawns: beyond any won position.
 MATE_PAWNS = 15.0
-
-#: The most characters of a bot's name in a file name.
-MAX_NAME = 60
-
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 class Outputs(ExitStack):
     """The files that the options ask for."""
 
-    def __init__(
-        self,
-        pgn: Path | None,
-        moves: Path | None,
-        table: Path | None,
-        plot: Path | None,
-        histories: Path | None,
-        *,
-        comments: bool,
-    ) -> None:
-        """Create the files. If one cannot be written, the others are closed again.
+    def __init__(self, pgn: Path | None, moves: Path | None, records: Sequence[Record]) -> None:
+        """Create the files, with the games played so far. If one cannot be written, the others are closed again.
 
-        :param comments: whether the moves of the PGN have their scores and times.
         :raises RecordUnusable: a file cannot be written.
         """
         super().__init__()
-        self._plot, self._histories, self._comments = plot, histories, comments
         with ExitStack() as opened:
-            self._pgn, self._moves, self._table = (_opened(path, opened) for path in (pgn, moves, table))
+            self._pgn, self._moves = (_opened(path, opened) for path in (pgn, moves))
             if self._moves is not None:
                 _append(self._moves, csv_text([COLUMNS]))
-            self.push(opened.pop_all())
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any], records: Sequence[Record]) -> Self:
-        """Create the files, with the games played so far.
-
-        :raises RecordUnusable: a file cannot be written, or the plot cannot be drawn.
-        """
-        if given["plot"] is not None:
-            _figure(given["plot"])
-        histories = _folder(given["histories"])
-        pgn, moves, table, plot = (given[name] for name in ("pgn_out", "csv_out", "table_out", "plot"))
-        outputs = cls(pgn, moves, table, plot, histories, comments=given["comments"])
-        with ExitStack() as unfinished:
-            unfinished.push(outputs)
             for record in records:
-                outputs.add(record)
-            unfinished.pop_all()
-        return outputs
+                self.add(record)
+            self.push(opened.pop_all())
 
     def add(self, record: Record) -> None:
         """Append a game.
@@ -95,18 +60,9 @@ class Outputs(ExitStack):
         :raises RecordUnusable: a file cannot be written.
         """
         if self._pgn is not None:
-            _append(self._pgn, pgn_of(record, comments=self._comments) + "\n")
+            _append(self._pgn, pgn_of(record) + "\n")
         if self._moves is not None:
             _append(self._moves, csv_text(judged_rows_of(record)))
-        if self._histories is not None:
-            _write_history(self._histories / history_name(record), record)
-
-    def finish(self, records: Sequence[Record], labels: Sequence[str]) -> None:
-        """Write the crosstable, and draw the plot of all games."""
-        if self._table is not None:
-            _append(self._table, table_text(match_table(records, labels)))
-        if self._plot is not None:
-            draw(self._plot, records, labels)
 
 
 def _opened(path: Path | None, closing: ExitStack) -> IO[str] | None:
@@ -119,28 +75,6 @@ def _opened(path: Path | None, closing: ExitStack) -> IO[str] | None:
         raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
     closing.callback(_close, file)
     return file
-
-
-def _folder(path: Path | None) -> Path | None:
-    try:
-        if path is not None:
-            path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordUnusable(f"{path} cannot be made: {error.strerror}") from None
-    return path
-
-
-def history_name(record: Record) -> str:
-    """Return the name of a game's history file: ``12-new-old.json``. Unsuitable characters become underscores."""
-    white, black = (_NOT_IN_NAMES.sub("_", record[color])[:MAX_NAME] for color in ("white", "black"))
-    return f"{record['game']}-{white}-{black}.json"
-
-
-def _write_history(path: Path, record: Record) -> None:
-    try:
-        path.write_text(json.dumps(record["history"]), encoding="utf-8")
-    except OSError as error:
-        raise RecordUnusable(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _append(file: IO[str], text: str) -> None:
@@ -196,50 +130,6 @@ def pawns_of(score: str) -> float:
     return max(-MATE_PAWNS, min(MATE_PAWNS, int(score) / 100.0))
 
 
-def scores_by_move(record: Record, label: str) -> list[tuple[int, float]]:
-    """Return the number and the score in pawns of each move in a game that a bot has given a score of."""
-    return [(row[1] // 2 + 1, row[6]) for row in rows_of(record) if row[3] == label and row[6] is not None]
-
-
-def mean_by_move(games: Iterable[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
-    """Return the mean score at each move, over the games that reached it."""
-    by_move: dict[int, list[float]] = {}
-    for scores in games:
-        for move, pawns in scores:
-            by_move.setdefault(move, []).append(pawns)
-    return [(move, sum(scores) / len(scores)) for move, scores in sorted(by_move.items())]
-
-
-def draw(path: Path, records: Sequence[Record], labels: Sequence[str]) -> None:
-    """Plot each bot's scores over the moves of its games: a thin line for each game, and the mean.
-
-    :raises RecordUnusable: matplotlib is missing, or the file cannot be written.
-    """
-    figure = _figure(path)
-    axes = figure.subplots()
-    for number, label in enumerate(labels):
-        lines = [scores for record in records if (scores := scores_by_move(record, label))]
-        for scores in lines:
-            axes.plot(*zip(*scores, strict=True), color=f"C{number}", alpha=0.15, linewidth=0.8)
-        if lines:
-            axes.plot(*zip(*mean_by_move(lines), strict=True), color=f"C{number}", linewidth=2, label=label)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set(xlabel="move", ylabel="score, in pawns, as the bot itself sees it", title=" against ".join(labels))
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend()
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise RecordUnusable(f"plot: {path}: {error}") from None
-
-
-def _figure(path: Path) -> Any:
-    try:
-        return new_figure(10, 5)
-    except ImportError:
-        raise RecordUnusable(f"plot: {path}: needs matplotlib: {how_to_install('plot')}") from None
-
-
 # --- A game as PGN -----------------------------------------------------------------------------------------------
 
 
@@ -262,7 +152,7 @@ _COMMAND = re.compile(r"\[%[^\]]*\]")
 _TOKEN = re.compile(r"\{(?P<comment>[^}]*)\}|(?P<number>\d+\.+)|(?P<result>(?:1-0|0-1|1/2-1/2|\*)(?!\S))|(?P<move>\S+)")
 
 
-def pgn_of(record: Record, *, comments: bool = True) -> str:
+def pgn_of(record: Record) -> str:
     """Return a game as PGN; facts without a standard PGN header get a header of ours."""
     headers = {"Event": "gmd match", "Round": str(record["game"]), "White": record["white"], "Black": record["black"]}
     if record["ending"] in TERMINATIONS:
@@ -278,8 +168,7 @@ def pgn_of(record: Record, *, comments: bool = True) -> str:
     if record["clock"] and record["clock"].get("margin"):
         own.append(_tag("TimeMargin", f"{record['clock']['margin']:g}"))
     own += [_tag(f"{color.capitalize()}Fault", fault["reason"]) for color, fault in record["faults"].items()]
-    if comments:
-        moves = _wrapped(" ".join(_commented(moves, record)))
+    moves = _wrapped(" ".join(_commented(moves, record)))
     return "\n".join([_HEADER.sub(header, top), *own]) + separator + moves + "\n"
 
 
@@ -296,7 +185,8 @@ def _tag(name: str, value: str) -> str:
 
 def _commented(moves: str, record: Record) -> Iterator[str]:
     """Yield the tokens of a game's moves, and after each move its comment; after that Black's move has its number."""
-    said = {row[0]: _comment(row, color) for color, rows in record["times"].items() for row in rows}
+    own = record.get("comments", {})  # CodinGame's bots comment on their moves
+    said = {row[0]: _comment(row, color, own) for color, rows in record["times"].items() for row in rows}
     number, pending, ply = "", "", 0
     needs_number = False
     for token in _TOKEN.finditer(moves):
@@ -316,10 +206,10 @@ def _commented(moves: str, record: Record) -> Iterator[str]:
         yield token[0]
 
 
-def _comment(row: list[Any], color: str) -> str:
-    """Return the comment of a move, from its row of ``times``."""
+def _comment(row: list[Any], color: str, own: Mapping[str, str]) -> str:
+    """Return the comment of a move, from its row of ``times`` and what the bot says itself, by ply."""
     score, depth = row[4], row[6] if len(row) > 6 else None  # older records have no depth
-    emt = f"[%emt {_clock_time(row[1])}]"
+    emt = f"[%emt {_clock_time(row[1])}] {own.get(str(row[0]), '').replace('}', ')')}".rstrip()
     return emt if score is None else f"[%eval {_to_white(score, color)}{f',{depth}' if depth else ''}] {emt}"
 
 

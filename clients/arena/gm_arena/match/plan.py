@@ -24,16 +24,14 @@ class Fixture:
 
     :ivar number: from 1, in the order of the match.
     :ivar white: number of a bot, from 0; likewise ``black``.
-    :ivar encounter: how often these two have met before.
-    :ivar pair: the same for the two games from one opening with colours swapped; None where openings are not repeated.
+    :ivar pair: the same for the two games from one opening with colours swapped.
     """
 
     number: int
     white: int
     black: int
-    encounter: int
     opening: Opening
-    pair: tuple[int, int, int] | None
+    pair: tuple[int, int, int]
 
     @property
     def bots(self) -> tuple[int, int]:
@@ -41,33 +39,29 @@ class Fixture:
         return self.white, self.black
 
 
-def fixtures(bots: int, games: int, openings: Sequence[Opening], *, repeat: bool, kind: Kind) -> list[Fixture]:
-    """Return all games.
+def fixtures(bots: int, games: int, openings: Sequence[Opening], *, kind: Kind) -> list[Fixture]:
+    """Return all games; each opening is played twice, with colours swapped.
 
     Any two who meet play the same openings, in the same order, so that all pairings are equally hard.
 
     :param games: how many games any two who meet play, with alternating colours.
-    :param repeat: whether to play each opening twice, with colours swapped.
     :param kind: in a gauntlet the first bot meets all the others.
     """
-    rounds = round_robin(bots, games) if kind == "round-robin" else gauntlet(bots, 1, games)
+    rounds = round_robin(bots, games) if kind == "round-robin" else gauntlet(bots, games)
     met: dict[tuple[int, ...], int] = {}
     planned: list[Fixture] = []
-    for pairing in _in_order(rounds, by_two=repeat):
+    for pairing in _in_order(rounds):
         two = tuple(sorted(pairing))
         encounter = met.get(two, 0)
         met[two] = encounter + 1
-        opening = openings[(encounter // 2 if repeat else encounter) % len(openings)]
-        pair = (two[0], two[1], encounter // 2) if repeat else None
-        planned.append(Fixture(len(planned) + 1, *pairing, encounter, opening, pair))
+        opening = openings[encounter // 2 % len(openings)]
+        planned.append(Fixture(len(planned) + 1, *pairing, opening, (two[0], two[1], encounter // 2)))
     return planned
 
 
-def _in_order(rounds: list[list[Pairing]], *, by_two: bool) -> list[Pairing]:
+def _in_order(rounds: list[list[Pairing]]) -> list[Pairing]:
     """Return the games in sequence; the two of a pair are adjacent, so that a match that ends early has whole pairs."""
     games = [pairing for games in rounds for pairing in games]
-    if not by_two:
-        return games
     half = len({tuple(sorted(pairing)) for pairing in games})  # games in a cycle
     cycles = [games[start : start + half] for start in range(0, len(games), half)]
     ordered = []
@@ -104,10 +98,7 @@ class Ledger:
 
 
 class Runner:
-    """A match in progress.
-
-    :ivar in_hand: the number of parts in progress.
-    """
+    """A match in progress."""
 
     def __init__(self, play: Play, keep: Callable[[Record], None], decided: Callable[[], bool]) -> None:
         """:param keep: receives every game, in the plan's order.
@@ -115,7 +106,6 @@ class Runner:
         """
         self._play, self._keep, self._decided = play, keep, decided
         self._error: Exception | None = None
-        self.in_hand = 0
 
     async def run(self, parts: Sequence[Sequence[Fixture]], concurrency: int) -> None:
         """Play the games to the last, or until the match is decided.
@@ -139,13 +129,10 @@ class Runner:
     async def _play_on(self, left: Iterator[Sequence[Fixture]], ledger: Ledger, everything: trio.CancelScope) -> None:
         """Play one part after the other."""
         for part in left:
-            self.in_hand += 1
             try:
                 ended = self._take(ledger, await self._play(part))
             except Exception as error:  # raised outside the nursery, which would wrap it in a group
                 self._error, ended = self._error or error, True
-            finally:
-                self.in_hand -= 1
             if ended:
                 everything.cancel()
                 return

@@ -31,7 +31,7 @@ class RecordFile:
     """A record that is being written.
 
     :ivar records: the games in it.
-    :ivar contest: the token of the match's reports to a server.
+    :ivar contest: the token of the match on a server: of its games and reports.
     """
 
     def __init__(self, path: Path) -> None:

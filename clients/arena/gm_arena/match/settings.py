@@ -17,7 +17,7 @@ from gm_protocol.options import VARIANT_TRAITS
 from ..bot import Bots, BotUnusable
 from ..command_line import read_options
 from ..process import memory_for
-from ..specs import bots_of, takes_limits
+from ..specs import RECONCHESS, bots_of, takes_limits
 from ..sprt import Sprt
 from .adjudication import DRAW, RESIGN, DrawRule, ResignRule, Rules
 from .game import Contestant, Terms
@@ -25,16 +25,9 @@ from .openings import openings_for
 from .options import Words, number
 from .plan import Fixture, fixtures
 
-#: Milliseconds of a move that are not charged to the bot, by default where all bots play here: more than any machine
+#: Milliseconds of a move that are not charged to the bot, where all bots play here: more than any machine
 #: takes that is fit for bots that think in milliseconds, and no bot gains by it.
 LAG = 1000
-
-#: reconchess's own bots, by the names of their classes.
-RECONCHESS = {
-    "RandomBot": "reconchess:reconchess.bots.random_bot",
-    "AttackerBot": "reconchess:reconchess.bots.attacker_bot",
-    "TroutBot": "reconchess:reconchess.bots.trout_bot",
-}
 
 #: Ids of open players: on somebody else's server, the bots take consecutive ids from a random one of these.
 OPEN_PLAYERS = 2**51
@@ -51,8 +44,8 @@ _NAMED = re.compile(r"(?P<name>[^=:\[\]]+)=(?P<spec>.+)", re.DOTALL)
 
 #: Options that do not affect which games are played.
 _OF_NO_MATTER = (
-    *("concurrency", "ray", "resume", "verbose", "data", "port"),
-    *("pgn_out", "json_out", "csv_out", "table_out", "plot", "histories", "comments"),
+    *("concurrency", "ray", "resume", "verbose", "pgn_out", "json_out", "csv_out"),
+    *("key", "player", "server", "tls"),
 )
 
 
@@ -82,7 +75,7 @@ def entrants_of(texts: Sequence[str], given: Mapping[str, Any]) -> list[Entrant]
 
     :raises BotUnusable: a text names no bot.
     """
-    max_memory = memory_for(given["max_memory"], given["concurrency"] or os.cpu_count() or 1)
+    max_memory = memory_for(None, given["concurrency"] or os.cpu_count() or 1)
     entrants: list[Entrant] = []
     for text in texts:
         name, spec = name_and_spec(text)
@@ -149,7 +142,7 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
         options["clock"] = given["clock"] or None
     if given["max_moves"] is not None:
         options[traits.length] = given["max_moves"]
-    lag = (LAG if all_here and options.get("clock") else 0) if given["lag"] is None else given["lag"]
+    lag = LAG if all_here and options.get("clock") else 0
     grace = {name: value / 1000.0 for name, value in (("margin", given["margin"]), ("lag", lag)) if value}
     if grace:
         options.setdefault("clock", traits.clock_fields)
@@ -157,7 +150,7 @@ def terms_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Terms
             raise click.UsageError(f"{next(iter(grace))} needs a clock: give --clock as well")
         options["clock"] = {**options["clock"], **grace}
     rules = rules_of(variant, given, all_here=all_here)
-    return Terms(variant, options, given["seed"], given["stall"], rules)
+    return Terms(variant, options, given["seed"], rules)
 
 
 def plan_of(entrants: Sequence[Entrant], terms: Terms, given: Mapping[str, Any]) -> list[Fixture]:
@@ -174,7 +167,7 @@ def plan_of(entrants: Sequence[Entrant], terms: Terms, given: Mapping[str, Any])
         most=given["games"],  # two bots play no more
         options=terms.options,
     )
-    return fixtures(len(entrants), given["games"], openings, repeat=given["repeat"], kind=given["tournament"])
+    return fixtures(len(entrants), given["games"], openings, kind=given["tournament"])
 
 
 def sprt_of(words: Sequence[str]) -> Sprt | None:
@@ -208,8 +201,6 @@ def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -
     for name in ("resign", "draw"):  # records of matches without them are older than they
         if not arguments[name]:
             del arguments[name]
-    for name in ("key", "player", "server", "tls", "ca", "patience"):
-        arguments.pop(name, None)
     openings: Path | None = given["openings"]
     arguments["openings"] = None if openings is None else f"sha256:{hashlib.sha256(openings.read_bytes()).hexdigest()}"
     return {"bots": list(texts), **arguments, "variant": variant}

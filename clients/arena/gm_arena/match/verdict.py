@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import click
 
-from ..crosstable import Table, crosstable, drawn_table, halves, output_width, standings
+from ..crosstable import Table, crosstable, drawn_table, halves, standings
 from ..sprt import Sprt
 from ..statistics import (
     FEW,
@@ -72,9 +72,9 @@ def of_difference(two: Meeting) -> Verdict:
     if side is None:
         goal, more = next_goal(sample)
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
-        tells = f"about {_round(more)} more games would show {goal:g} Elo"
-        return Verdict(f"not decided: {scored}; {tells}{_few_clause(two)}", "open")
-    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}{_los_clause(two)}{_few_clause(two)}"
+        tells = f"about {_round(more)} more games would show a difference of {goal:g} Elo"
+        return Verdict(f"not decided: {scored}; {tells}", "open")
+    text = f"{two.one} is {side} than {two.other}: {elo_text(two)}{_sure_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
 
 
@@ -181,25 +181,28 @@ def _elo_clause(two: Meeting) -> str:
     return "" if interval is None else f", {elo_text(two)}"
 
 
-def _los_clause(two: Meeting) -> str:
-    """Return the likelihood of superiority as a clause; empty where all games are alike."""
-    likelihood = likelihood_of_superiority(two.sample)
-    return "" if likelihood is None else f", LOS {percent(likelihood)}"
+def _sure_clause(two: Meeting) -> str:
+    """Return the likelihood of superiority as a clause, or that there are too few games for one.
+
+    It is empty where all games are alike.
+    """
+    likelihood, few = likelihood_of_superiority(two.sample), few_text(two)
+    return "" if likelihood is None else f", {few}" if few else f", LOS {percent(likelihood)}"
 
 
-def _few_clause(two: Meeting) -> str:
-    """Return a warning where an interval by mean and variance is too narrow."""
+def few_text(two: Meeting) -> str:
+    """Return that there are too few games for an interval by mean and variance, which is too narrow; else nothing."""
     sample = two.sample
     if sample.size >= FEW or elo_difference(two.estimated) is None:
         return ""
-    return f"; the interval is too narrow for fewer than {FEW * sample.games_each} games"
+    return f"a rough figure from fewer than {FEW * sample.games_each} games"
 
 
-def _signed(elo: float) -> str:
-    """Return a whole number with its sign."""
+def _signed(elo: float, digits: int = 0) -> str:
+    """Return a number with its sign, if it is not 0."""
     if math.isinf(elo):
         return "∞" if elo > 0 else "-∞"
-    return "0" if round(elo) == 0 else f"{elo:+.0f}"
+    return "0" if digits == 0 and round(elo) == 0 else f"{elo:+z.{digits}f}"
 
 
 def percent(share: float) -> str:
@@ -234,7 +237,7 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
         return "no game was played\n"
     lines: list[str] = []
     if len(labels) > 2:
-        lines.append(drawn_table(match_table(records, labels), width=output_width()))
+        lines.append(drawn_table(match_table(records, labels)))
     for two in meetings(records, labels).values():
         lines += lines_of(two) if two.games.size else []
     if sprt is not None:
@@ -284,8 +287,8 @@ def lines_of(two: Meeting) -> list[str]:
     if elo is None or likelihood is None:
         lines.append("Elo: unknown, since all results are the same")
     else:
-        interval = f"{elo.value:+z.1f} ({elo.low:+z.1f} to {elo.high:+z.1f})"
-        lines.append(f"Elo: {interval}, LOS: {percent(likelihood)}")
+        interval = f"{_signed(elo.value, 1)} ({_signed(elo.low, 1)} to {_signed(elo.high, 1)})"
+        lines.append(f"Elo: {interval}, {few_text(two) or f'LOS: {percent(likelihood)}'}")
     if two.pairs.size:
         lines.append(f"Ptnml(0-2): {[*two.pairs.counts]}")
     return lines

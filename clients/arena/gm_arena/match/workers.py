@@ -19,17 +19,16 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import chess
-import click
 import trio
 
-from gm_client.blocking import VERSION, BadReply, ConnectionLost, GmError
+from gm_client.blocking import PATIENCE_SECONDS, VERSION, BadReply, ConnectionLost, GmError
 from gm_protocol.endings import Ending
 from gm_recon.pgn import VARIANT, movetext
-from gmd.games.notation import run_through, write_pgn_steps
+from gmd.games.notation import pgn_termination, run_through, write_pgn_steps
 
 from ..bot import BotUnusable
 from ..bridge import Server
-from ..command_line import address, read_tls
+from ..command_line import address
 from ..endings import CAUSES
 from ..in_step import BotsInStep, EndedInStep, GameInStep
 from ..stopping import unless_stopped
@@ -50,6 +49,7 @@ class Setup:
     :ivar given: the options of ``gmd match``, by name.
     :ivar where: the address of the server; None for a daemon in the worker.
     :ivar who: the fields of ``hello`` of the registered player whose bots they are, if there is one.
+    :ivar token: names the match on a server that is not its own.
     """
 
     texts: tuple[str, ...]
@@ -58,6 +58,7 @@ class Setup:
     players: tuple[int | str, ...]
     where: str | None
     who: Mapping[str, Any] | None
+    token: str | None
 
     def packed(self) -> bytes:
         """Return the setup in the form in which it is sent."""
@@ -99,7 +100,8 @@ async def _play(setup: Setup, entrants: Sequence[Entrant], fixture: Fixture) -> 
     ]
     terms = terms_of(setup.variant, setup.given, all_here=True)
     if setup.where is not None:
-        return await Playing(servers(setup.where, setup.given, setup.who), contestants, terms).play(fixture)
+        server = servers(setup.where, setup.given, setup.who)
+        return await Playing(server, contestants, terms, setup.token).play(fixture)
     error: Exception | None = None
     async with served(setup.given) as where:
         try:
@@ -125,11 +127,8 @@ async def served(given: Mapping[str, Any]) -> AsyncIterator[str]:
     from gmd.cli.process import prepare_process
 
     try:
-        config = Config(port=given["port"], data=given["data"] or ":memory:", spectate="live")
-        async with open_daemon(config) as daemon:
+        async with open_daemon(Config(port=0, data=":memory:")) as daemon:
             prepare_process()  # the whole process belongs to the match
-            if given["port"]:
-                click.echo(f"the games can be watched on {daemon.addresses[0][0]}:{daemon.port}", err=True)
             yield address(*daemon.addresses[0])
     except ConnectionLost:  # an OSError, of the games
         raise
@@ -141,12 +140,11 @@ def servers(
     where: str, given: Mapping[str, Any], who: Mapping[str, Any] | None
 ) -> Callable[[int | str | None], Server]:
     """Return a function from a player to its connection; bots of a registered player always connect as that player."""
-    tls = read_tls(given["tls"], given["ca"])
     hello = {"client": f"gmd-match/{VERSION}"}
 
     def server(player: int | str | None) -> Server:
         named = who if who is not None else {} if player is None else {"player": player}
-        return Server(where, tls=tls, patience=given["patience"], hello={**hello, **named})
+        return Server(where, tls=given["tls"], patience=PATIENCE_SECONDS, hello={**hello, **named})
 
     return server
 
@@ -195,7 +193,8 @@ def _record(
     white, black = (entrants[number].label for number in fixture.bots)
     result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
     reason = history.win_reason
-    termination = "" if reason is None else Ending(CAUSES[reason], winner=history.winner).termination
+    ending = None if reason is None else Ending(CAUSES[reason], winner=history.winner)
+    termination = "" if ending is None else ending.termination
     headers = {
         "Event": "gmd match",
         "Site": "?",
@@ -205,7 +204,7 @@ def _record(
         "Black": black,
         "Result": result,
         "Variant": VARIANT,
-        "Termination": game.ending,
+        "Termination": pgn_termination(ending),
         "GmdTermination": termination,
     }
     return {

@@ -28,6 +28,7 @@ from gm_client.blocking import (
 )
 
 from ..board_drawing import palette_of
+from ..bot import BotUnusable
 from ..command_line import POSITIVE, read_key, read_tls, server_arguments, server_options, unreachable
 from ..report import log_to_standard_error
 from .frames import Frame, frame_text, frames_of, header
@@ -88,17 +89,16 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     GameHistory of reconchess. In blind chess every sense and every move is shown three times: as White knows the
     board, as it is, and as Black knows it. Arrow keys step; without a terminal the whole game is listed.
 
-    --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C and q leave. Blind
-    chess is shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
+    --follow shows a live game as a board, or without a terminal as a line for each move; Ctrl-C leaves. Blind chess is
+    shown live if the server lets spectators see it (gmd serve --spectate live), otherwise when it is over.
 
-    --ask asks BOT, reconchess:FILE.py or reconchess:MODULE, in the turns of the player of --color, the last one
-    included. Whatever it chooses, it is shown the results of the recorded actions. Its clock is the recorded one, which
-    only gmd's JSON lines have; without it the bot has unlimited time.
+    --ask asks BOT, named as for gmd match, in the turns of the player of --color, the last one included. Whatever it
+    chooses, it is shown the results of the recorded actions, and it has unlimited time.
 
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.
     """
-    _check(game, follow, ask, given)
+    _check(game, wanted, follow, ask, given)
     if follow:
         _follow(None if game is None else int(game), given)
         return
@@ -111,7 +111,10 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         from .ask import ask as play_back
 
         log_to_standard_error()
-        sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
+        try:
+            sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
+        except BotUnusable as error:
+            raise click.UsageError(f"--ask: {error}") from None
     frames = frames_of(recorded)
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(header(recorded), frames)
@@ -121,11 +124,16 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         raise click.ClickException(f"{recorded.where}: {recorded.bad_move}; the game is shown up to it")
 
 
-def _check(game: str | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
+def _check(game: str | None, wanted: int | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
     if follow and ask is not None:
         raise click.UsageError("--ask plays a recorded game back, and --follow shows a live one: give only one")
     if follow and game is not None and not game.isdecimal():
         raise click.UsageError(f"--follow: {game!r} is not the id of a game")
+    if wanted is not None and follow and game is None:
+        where = f"to follow game {wanted}, write: gmd replay {wanted} --follow"
+        raise click.UsageError(f"--game chooses a game of a FILE; {where}")
+    if wanted is not None and game is not None and (follow or not _is_file(game)):
+        raise click.UsageError(f"--game chooses a game of a FILE, and {game} is a game of the daemon")
     if not follow and game is None:
         raise click.UsageError("give a FILE or a GAME_ID; --follow alone shows the newest live game")
     if given["color"] is not None and ask is None:
@@ -157,13 +165,17 @@ def _follow(game: int | None, given: dict[str, Any]) -> None:
         raise click.ClickException(str(error)) from None
 
 
+def _is_file(game: str) -> bool:
+    return not game.isdecimal() or Path(game).exists()
+
+
 def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     """Return the game that a command names.
 
     :param where: the options that name the daemon.
     :raises BadRecord: there is no such game, or there are several.
     """
-    if not game.isdecimal() or Path(game).exists():
+    if _is_file(game):
         return read_file(Path(game), wanted)
     tls = read_tls(where["tls"], where["ca"])
     try:

@@ -7,31 +7,29 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import chess
 import chess.pgn
 from chess import AmbiguousMoveError, Board, IllegalMoveError, InvalidMoveError, Move
 from chess.variant import find_variant
 
-from gm_client.blocking import HistoryReply
-from gm_protocol.endings import ON, result_of
+from gm_client.blocking import GameState, HistoryReply
+from gm_protocol.endings import ON
 from gm_protocol.errors import BadPgn, GmError
 from gm_protocol.messages import NewGame
 from gm_recon import BadHistory, History, SavedGame, read_json
 from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
 from gmd.games.chess import CLASSICAL
-from gmd.games.clock import Clock
-from gmd.games.events import AnyEvent, Created, Loaded, Moved, Sensed
-from gmd.games.notation import time_control
 from gmd.games.pgn_text import PgnGame, PgnText, check_is_text, pgn_games
 from gmd.games.replay import replay
 from gmd.games.variants import named_in_pgn, resolve
-from gmd.games.views import player_text
+from gmd.games.views import full_pgn
 
 from ..boards import board_of
 from ..endings import ending_words, reason_words
@@ -46,13 +44,6 @@ class BadRecord(Exception):
     """There is no such game, or it cannot be read. The message says why."""
 
 
-class Clocks(NamedTuple):
-    """A side's clock in one of its turns, in seconds, to the millisecond."""
-
-    at_sense: float
-    at_move: float
-
-
 @dataclass
 class Recorded:
     """A recorded game.
@@ -62,10 +53,8 @@ class Recorded:
     :ivar variant: as ``PROTOCOL`` names it.
     :ivar clock: as in PGN's TimeControl; empty where there is none, or it is not recorded.
     :ivar start: the start position, in games without hidden information.
-    :ivar moves: the moves of such games, each with the comment after it.
-    :ivar left: the seconds on the mover's clock after each of these moves; None where that is not recorded.
+    :ivar moves: the moves of such games, with their comments.
     :ivar history: the game, if it is reconnaissance blind chess; there are no moves then.
-    :ivar clocks: the clocks of its turns in order, including the last one begun; None where they are not recorded.
     :ivar bad_move: the error of the move after the last one here; empty where the game is whole.
     """
 
@@ -77,16 +66,9 @@ class Recorded:
     variant: str = "standard"
     clock: str = ""
     start: chess.Board = field(default_factory=chess.Board)
-    moves: list[tuple[chess.Move, str]] = field(default_factory=list)
-    left: list[float | None] = field(default_factory=list)
+    moves: list[chess.pgn.ChildNode] = field(default_factory=list)
     history: History | None = None
-    clocks: list[Clocks] | None = None
     bad_move: str = ""
-
-
-def time_control_of(headers: Mapping[str, str]) -> str:
-    """Return the clock of a PGN, as its TimeControl tag has it; empty where it has none."""
-    return headers.get("TimeControl", "").strip("-?")
 
 
 # --- Files -------------------------------------------------------------------------------------------------------
@@ -95,15 +77,14 @@ def time_control_of(headers: Mapping[str, str]) -> str:
 def read_file(path: Path, wanted: int | None = None) -> Recorded:
     """Read a game from a file.
 
-    :param wanted: the game to read, if there are several: the id of a game of JSON lines, the number of one of PGN.
+    :param wanted: the game to read, if there are several: the id of a game of JSON lines, the number of one of PGN or
+        of a match.
     :raises BadRecord: there is no game, no such game, or there are several and ``wanted`` is None.
     """
     text = _text_of(path)
     if not text.lstrip().startswith("{"):
         return _one(path, dict(enumerate(_games_of(text), 1)), wanted, pgn_game)
-    if is_match(text):
-        return _one(path, dict(match_lines(text)), wanted, match_game)
-    if (lines := dict(_lines(text))) and any(lines):
+    if lines := dict(_lines(text)):
         return _one(path, lines, wanted, line_game)
     return history_game(text, str(path))
 
@@ -147,13 +128,15 @@ def _games_of(text: str) -> Iterator[PgnGame]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a JSON lines file, with the ids of their games; 0 for a line that is not a game."""
+    """Yield the games of JSON lines, with the ids of gmd's and the numbers of a match's; cut lines are left out."""
     for line in filter(str.strip, text.splitlines()):
         try:
             game = json.loads(line)
-            yield (int(game["game_id"]) if "events" in game else 0), line
-        except (ValueError, KeyError, TypeError):
-            yield 0, line
+            number = game.get("game_id" if "events" in game else "game")
+        except (ValueError, AttributeError):
+            continue
+        if isinstance(number, int):
+            yield number, line
 
 
 def _one(path: Path, texts: dict[int, _T], wanted: int | None, read: Callable[[_T, str], Recorded]) -> Recorded:
@@ -174,11 +157,20 @@ def served_game(reply: HistoryReply, where: str) -> Recorded:
 
     :raises BadRecord: it cannot be read.
     """
-    if reply["history"] is None:
-        return pgn_game(next(pgn_games([reply["pgn"]], sys.maxsize)), where)
-    recorded = history_game(json.dumps(reply["history"]), where)
-    recorded.clock = time_control_of(next(pgn_games([reply["pgn"]], 0)).read().headers)
-    return recorded
+    return _text_game(reply["pgn"], where)
+
+
+def live_game(state: GameState) -> Recorded:
+    """Return the moves that a state of a game shows, without the players and a result."""
+    start, moves = board_of(state["variant"], state["start_fen"]), state.get("pgn") or "*"
+    nodes, _ = read_main_line(next(pgn_games([moves], sys.maxsize)).read(), start)
+    return Recorded(f"game {state['game_id']}", "", "", "*", "", state["variant"], start=start, moves=nodes)
+
+
+def _text_game(pgn: str, where: str) -> Recorded:
+    for found in pgn_games([pgn], sys.maxsize):
+        return pgn_game(found, where)
+    raise BadRecord(f"{where} is not a game: its pgn is empty")
 
 
 def history_game(text: str, where: str) -> Recorded:
@@ -200,7 +192,7 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
     try:
         pgn = found.read()
         if pgn.headers.get("Variant", "").lower() == VARIANT.lower():
-            return _blind(read_pgn(found.text), where, clock=time_control_of(pgn.headers))
+            return _blind(read_pgn(found.text), where, pgn.headers)
         variant, start = start_of(pgn.headers)
         nodes, bad_move = read_main_line(pgn, start)
     except (BadHistory, GmError, ValueError) as error:
@@ -216,105 +208,58 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
         pgn.result or "*",
         "" if ending in (ON, "unterminated") else ending_words(ending, variant),
         variant,
-        time_control_of(headers),
+        _clock_of(headers),
         start,
-        [(node.move, node.comment) for node in nodes],
-        [node.clock() for node in nodes],
+        nodes,
         bad_move=bad_move,
     )
 
 
-def _blind(saved: SavedGame, where: str, *, clock: str = "") -> Recorded:
-    history = saved.history
-    result = {None: "1/2-1/2", chess.WHITE: "1-0", chess.BLACK: "0-1"}[history.winner]
-    ending = "" if history.win_reason is None else reason_words(history.win_reason)
+def _clock_of(headers: Mapping[str, str]) -> str:
+    return headers.get("TimeControl", "").strip("-?")
+
+
+def _blind(saved: SavedGame, where: str, headers: Mapping[str, str] = MappingProxyType({})) -> Recorded:
+    """Return a game of blind chess.
+
+    :param headers: the tags of its PGN, if it has one: they say how it ended where reconchess has one reason for two
+        causes.
+    """
+    history, termination = saved.history, headers.get("GmdTermination", "")
+    reason = "" if history.win_reason is None else reason_words(history.win_reason)
+    ending = ending_words(termination, "rbc") if reason and termination else reason
     white, black = saved.white or "?", saved.black or "?"
-    return Recorded(where, white, black, result if ending else "*", ending, "rbc", clock, history=history)
+    return Recorded(where, white, black, history.result, ending, "rbc", _clock_of(headers), history=history)
 
 
 def line_game(text: str, where: str) -> Recorded:
-    """Return the game of a line of JSON.
+    """Return the game of a line of JSON, of ``gmd export`` or of the record of a match.
 
     :raises BadRecord: the line is not a game.
     """
+    line = json.loads(text)
+    if "events" in line:
+        return _text_game(_pgn_of(text, line, where), where)
+    try:
+        recorded = _text_game(line["pgn"], where)
+        recorded.white, recorded.black = line["white"], line["black"]
+        recorded.result, recorded.ending = line["result"], line["ending"]
+    except KeyError as error:
+        raise BadRecord(f"{where} is not a game: it has no {error}") from None
+    return recorded
+
+
+def _pgn_of(text: str, line: dict[str, Any], where: str) -> str:
     from gmd.archive.files import read_line  # with which comes what databases need, a quarter of a second
     from gmd.archive.games import BadGame
 
     try:
-        stored = read_line(text.encode())
+        stored = read_line(text.encode()).append
     except BadGame as error:
         raise BadRecord(f"{where}: {error}") from None
-    events = stored.append.events
-    game = replay(stored.append.game_id, events)
-    names = json.loads(text)
-    white, black = (
-        game.created.tags.get(side.capitalize())
-        or names.get(f"{side}_name")
-        or player_text(game.named[side == "white"])
-        for side in ("white", "black")
-    )
-    ending = "" if game.now.ending is None else game.now.ending.cause.value.words
-    recorded = Recorded(where, white, black, result_of(game.now.ending), ending, game.options.variant)
-    recorded.clock = "" if game.options.clock is None else time_control(game.options.clock)
-    if (history := game.recon_history()) is not None:
-        recorded.history = history
-        recorded.clocks = _clocks(events, recorded.history)
-    else:
-        recorded.start = board_of(game.options.variant, game.options.fen)
-        board = recorded.start.copy()
-        for uci in game.moves:
-            recorded.moves.append((board.push_uci(uci), ""))
-        recorded.left = _left(events, recorded.start.turn)
-    return recorded
-
-
-def _left(events: Sequence[AnyEvent], color: chess.Color) -> list[float | None]:
-    """Return the seconds on the mover's clock after each move.
-
-    :param color: the side to move at the start.
-    """
-    created = events[0]
-    assert isinstance(created, Created)
-    clock = None if created.options.clock is None else Clock(created.options.clock)
-    left: list[float | None] = []
-    for event in events:
-        if isinstance(event, Loaded):
-            left += [None] * len(event.moves)
-            color ^= bool(len(event.moves) & 1)
-        elif isinstance(event, Moved):
-            if clock is not None:
-                clock.charge(color, event.seconds)
-                clock.press(color)
-            left.append(None if clock is None else _read(clock, color))
-            color = not color
-    return left
-
-
-def _clocks(events: Sequence[AnyEvent], history: History) -> list[Clocks] | None:
-    """Return the clock readings of the side to move in each turn, from the seconds that the events have charged."""
-    created = events[0]
-    assert isinstance(created, Created)
-    if (option := created.options.clock) is None:
-        return None
-    clock, color = Clock(option), chess.Board(history.start_fen).turn
-    clocks, at_sense = [], _read(clock, color)
-    for event in events:
-        if isinstance(event, Sensed):
-            clock.charge(color, event.seconds)
-        elif isinstance(event, Moved):
-            clocks.append(Clocks(at_sense, _read(clock, color)))
-            clock.charge(color, event.seconds)
-            clock.press(color)
-            color = not color
-            at_sense = _read(clock, color)
-    return [*clocks, Clocks(at_sense, _read(clock, color))]
-
-
-def _read(clock: Clock, color: chess.Color) -> float:
-    shown = clock.show(color, 0.0)
-    seconds = shown.white if color else shown.black
-    assert seconds is not None  # None is what is hidden from an opponent
-    return seconds
+    game = replay(stored.game_id, stored.events)
+    names = {game.named[side == "white"]: line.get(f"{side}_name") for side in ("white", "black")}
+    return full_pgn(game, names.get)
 
 
 # --- The main line of a PGN, up to its first illegal move --------------------------------------------------------
@@ -369,60 +314,3 @@ def _move_of(board: Board, text: str) -> Move:
         return board.parse_uci(text)
     except InvalidMoveError:
         return board.parse_san(text)
-
-
-# --- The record of a match ---------------------------------------------------------------------------------------
-
-
-def is_match(text: str) -> bool:
-    """Return whether a text begins as such a file does."""
-    header = _object_of(text.lstrip().partition("\n")[0])
-    return "match" in header and "arguments" in header
-
-
-def match_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each game's number, from 1, and line. A line that was cut short is left out."""
-    for line in text.splitlines():
-        number = _object_of(line).get("game")
-        if isinstance(number, int):
-            yield number, line
-
-
-def match_game(text: str, where: str) -> Recorded:
-    """Return the game of a line.
-
-    :raises BadRecord: the line is not a game.
-    """
-    record = _object_of(text)
-    try:
-        recorded = Recorded(where, record["white"], record["black"], record["result"], record["ending"])
-        pgn = next(pgn_games([record["pgn"]], 0)).read()
-        recorded.clock = time_control_of(pgn.headers)
-        if record.get("history") is not None:
-            recorded.history = read_json(json.dumps(record["history"])).history
-        else:
-            _add_moves(recorded, pgn.headers, record["moves"])
-    except KeyError as error:
-        raise BadRecord(f"{where} is not a game: it has no {error}") from None
-    except StopIteration:
-        raise BadRecord(f"{where} is not a game: its pgn is empty") from None
-    except (BadHistory, GmError, ValueError, TypeError) as error:
-        raise BadRecord(f"{where} is not a game: {error}") from None
-    return recorded
-
-
-def _add_moves(recorded: Recorded, headers: dict[str, str], moves: list[str]) -> None:
-    """Add the start position from the PGN's tags, and the moves from the record."""
-    _, recorded.start = start_of(headers)
-    board = recorded.start.copy()
-    for uci in moves:
-        recorded.moves.append((board.push_uci(uci), ""))
-
-
-def _object_of(line: str) -> dict[str, Any]:
-    """Return a JSON object; an empty one for a text that is not one."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

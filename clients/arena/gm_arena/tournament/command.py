@@ -19,13 +19,12 @@ from gm_protocol.options import VARIANT_TRAITS
 from gmd.config import ConfigError, load_config
 
 from ..command_line import VARIANTS, read_clock
-from ..crosstable import csv_text, drawn_table, output_width
-from ..extras import how_to_install
+from ..crosstable import csv_text, drawn_table
 from .plan import FORMATS, Entrant, Settings
 from .record import Record, RecordError
 
 if TYPE_CHECKING:
-    from .director import Daemon, Director, Watcher
+    from .director import Daemon, Director
 
 #: The clock where none is given: with three minutes and two seconds a move, a bot that has gone soon loses on time.
 #: A variant with a default clock (blind chess) needs none.
@@ -53,10 +52,6 @@ PATIENCE_SECONDS = 300.0
     "--games",
     type=click.IntRange(1, 1000),
     help="Games that two players play with each other.  [default: 1; in a gauntlet 2]",
-)
-@click.option("--rounds", type=click.IntRange(1, 1000), help="Rounds of a Swiss tournament.")
-@click.option(
-    "--challengers", type=click.IntRange(1), help="How many of the first players run the gauntlet.  [default: 1]"
 )
 @click.option("--variant", type=VARIANTS, default="standard", show_default=True, help="Variant of all games.")
 @click.option(
@@ -141,7 +136,6 @@ def _how_to_go_on(path: Path, directory: Path) -> str:
 async def _run(directory: Path, path: Path, name: str, players: Sequence[str], given: dict[str, Any]) -> int:
     """Play the tournament, or the rest of it; return the exit status."""
     from .director import operator_of
-    from .results import shown
 
     async with operator_of(directory, given["patience"]) as daemon:
         if given["resume"]:
@@ -149,21 +143,20 @@ async def _run(directory: Path, path: Path, name: str, players: Sequence[str], g
         else:
             record = Record.create(path, _settings(name, await _entrants(daemon, players), given))
         with record:
-            with shown(record) as watcher:
-                await _play(record, daemon, watcher, given["concurrency"])
+            await _play(record, daemon, given["concurrency"])
             return await _write_results(record, daemon, given)
 
 
-async def _play(record: Record, daemon: Daemon, watcher: Watcher, at_once: int) -> None:
+async def _play(record: Record, daemon: Daemon, at_once: int) -> None:
     """Play to the end, and report it to the daemon, whose pages show it."""
     from ..contest import reporting
     from .director import Director
-    from .results import ReportingWatcher, TournamentContest
+    from .results import Lines, TournamentContest
 
     contest = TournamentContest(record)
     async with reporting(daemon.reports, contest.token, contest.report) as reporter:
         try:
-            await _direct(Director(record, daemon, ReportingWatcher(watcher, reporter), at_once), record)
+            await _direct(Director(record, daemon, Lines(record, reporter.changed), at_once), record)
         except BaseException:
             contest.status = "stopped"
             raise
@@ -203,17 +196,12 @@ async def _entrants(daemon: Daemon, names: Sequence[str]) -> tuple[Entrant, ...]
 
 
 def _settings(name: str, players: tuple[Entrant, ...], given: dict[str, Any]) -> Settings:
-    challengers = given["challengers"] or 1
-    if given["format_"] == "gauntlet" and challengers >= len(players):
-        raise click.UsageError(f"--challengers: {challengers} of {len(players)} players leave nobody for them to meet")
     return Settings(
         name=name,
         id=secrets.token_hex(16),
         format=given["format_"],
         players=players,
         games=given["games"] or (2 if given["format_"] == "gauntlet" else 1),
-        rounds=given["rounds"] or 0,
-        challengers=challengers,
         terms=_terms(given),
         ranked=given["ranked"],
         absence=given["absence"],
@@ -241,7 +229,7 @@ async def _write_results(record: Record, daemon: Daemon, given: dict[str, Any]) 
     from .results import played_games, table_of
 
     table = table_of(record)
-    click.echo(drawn_table(table, record.settings.name, output_width()))
+    click.echo(drawn_table(table, record.settings.name))
     if given["csv_out"] is not None:
         _write(given["csv_out"], csv_text(table))
     if given["pgn_out"] is None:
@@ -296,17 +284,8 @@ def _path(directory: Path, name: str, *, resumes: bool) -> Path:
 
 
 def _check(given: dict[str, Any]) -> None:
-    if (given["format_"] == "swiss") != (given["rounds"] is not None):
-        raise click.UsageError("--rounds goes with --format swiss, which needs it")
-    if given["challengers"] is not None and given["format_"] != "gauntlet":
-        raise click.UsageError("--challengers goes with --format gauntlet")
     if given["ranked"] and not VARIANT_TRAITS[given["variant"]].rated:
         raise click.UsageError("--ranked goes with --variant rbc: only blind chess has ratings")
-    if given["format_"] == "swiss":
-        try:
-            import networkx  # noqa: F401
-        except ImportError:
-            raise click.UsageError(f"--format swiss needs networkx: {how_to_install('swiss')}") from None
 
 
 #: The options that may be given for a tournament that has begun.

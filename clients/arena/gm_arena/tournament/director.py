@@ -220,7 +220,7 @@ class Director:
     def _open_games(self) -> dict[Key, Pairing]:
         """Return the games without a result, of rounds that have begun or can begin now."""
         record = self._record
-        for begun in next_rounds(record.settings, record.rounds, record.outcomes):
+        for begun in next_rounds(record.settings, record.rounds):
             record.begin_round(begun)
             self._watcher.begins(begun)
         games = {key: pairing for begun in record.rounds for key, pairing in begun.games.items()}

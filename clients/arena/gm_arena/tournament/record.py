@@ -19,7 +19,7 @@ from ..file_lock import lock
 from .plan import Entrant, GameResult, Key, Round, Settings
 
 #: The version of the file's format.
-VERSION = 1
+VERSION = 2
 
 
 class RecordError(Exception):
@@ -120,8 +120,7 @@ class Record:
         """Record the pairings of a round."""
         names = [entrant.name for entrant in self.settings.players]
         games = [{"white": names[white], "black": names[black]} for white, black in begun.pairings]
-        bye = None if begun.bye is None else names[begun.bye]
-        self._append({"event": "round", "round": begun.number, "games": games, "bye": bye})
+        self._append({"event": "round", "round": begun.number, "games": games})
 
     def ask_for(self, key: Key) -> None:
         """Record that the daemon is about to be asked for a game."""
@@ -146,8 +145,7 @@ class Record:
             case "round":
                 number = self._numbers.__getitem__
                 games = [(number(game["white"]), number(game["black"])) for game in line["games"]]
-                bye = None if line["bye"] is None else number(line["bye"])
-                self.rounds.append(Round(line["round"], games, bye))
+                self.rounds.append(Round(line["round"], games))
             case "asked":
                 self.asked.add(Key(line["round"], line["game"]))
             case "game":

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import click
 
 from gm_client.blocking import ContestGame, ContestPlayer, ContestReport
 
-from ..contest import MOST_GAMES, Reporter, plain
-from ..crosstable import BYE, PLAYED, Game, Table, crosstable, halves, round_table, standings, text_table
+from ..contest import MOST_GAMES, plain
+from ..crosstable import PLAYED, Game, Table, crosstable, standings
 from ..endings import ending_words
 from ..report import TIME_FORMAT
 from ..schedule import Pairing
-from .director import Daemon, Lost, Watcher
+from .director import Daemon, Lost
 from .plan import GameResult, Key, Round, total_games
 from .record import Record
 
@@ -26,29 +24,19 @@ _TAG = re.compile(r'\[(?P<name>\w+) "(?P<value>(?:[^"\\]|\\.)*)"\]')
 
 
 def games_of(record: Record) -> list[Game]:
-    """Return all games of the rounds that have begun, and the byes."""
+    """Return all games of the rounds that have begun."""
     names = [entrant.name for entrant in record.settings.players]
     games: list[Game] = []
     for begun in record.rounds:
         for key, (white, black) in begun.games.items():
             outcome = record.outcomes.get(key)
-            games.append(Game(names[white], names[black], None if outcome is None else outcome.result, begun.number))
-        if begun.bye is not None:
-            games += [Game(names[begun.bye], None, BYE, begun.number)] * record.settings.games
+            games.append(Game(names[white], names[black], None if outcome is None else outcome.result))
     return games
 
 
-def tiebreaks_of(record: Record) -> tuple[str, ...]:
-    """Return the tie-breaks, in the order in which they apply."""
-    return ("Buchholz" if record.settings.format == "swiss" else "S-B", "Direct", "Wins")
-
-
 def table_of(record: Record) -> Table:
-    """Return the table: by rounds for a Swiss tournament, else a crosstable; players who left keep their points."""
-    names = [entrant.name for entrant in record.settings.players]
-    if record.settings.format == "swiss":
-        return round_table(names, games_of(record), tiebreaks_of(record))
-    return crosstable(names, games_of(record), tiebreaks_of(record))
+    """Return the crosstable; players who left keep their points."""
+    return crosstable([entrant.name for entrant in record.settings.players], games_of(record))
 
 
 class WrittenGame(NamedTuple):
@@ -102,35 +90,30 @@ def _escaped(value: str) -> str:
 # --- The progress ------------------------------------------------------------------------------------------------
 
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.live import Live
-
-#: Of more players only the first are shown during the tournament, and without their games against each other: a
-#: terminal has no room for more lines and columns. The final table has all.
-MOST_OPPONENTS = 16
-
-
 class Lines:
-    """Writes a line with its time to standard error for each event."""
+    """Writes a line with its time to standard error for each event.
 
-    def __init__(self, record: Record) -> None:
-        self._record = record
+    :ivar changed: called when the standings have changed.
+    """
+
+    def __init__(self, record: Record, changed: Callable[[], None]) -> None:
+        self._record, self.changed = record, changed
         self._names = [entrant.name for entrant in record.settings.players]
         self._awaited: set[int] = set()
 
     def begins(self, begun: Round) -> None:
-        bye = "" if begun.bye is None else f"; {self._names[begun.bye]} has a bye"
         count = len(begun.pairings)
-        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}{bye}")
+        self._say(f"round {begun.number}: {count} {'game' if count == 1 else 'games'}")
 
     def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
         self._say(f"{key} {self._both(pairing)}: game {game_id}")
+        self.changed()
 
     def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
         reason = ending_words(outcome.reason, self._record.settings.terms["variant"])
         done = f"{len(self._record.outcomes)} of {total_games(self._record.settings)}"
         self._say(f"{key} {self._both(pairing)}: {outcome.result} {reason} ({done})")
+        self.changed()
 
     def awaits(self, players: set[int]) -> None:
         if players - self._awaited:
@@ -145,63 +128,6 @@ class Lines:
         click.echo(f"{datetime.now(UTC):{TIME_FORMAT}} {text}", err=True)
 
 
-class Screen(Lines):
-    """Shows the current table and the number of games left."""
-
-    def __init__(self, record: Record, live: Live) -> None:
-        super().__init__(record)
-        self._live = live
-        self._latest = ""
-
-    def awaits(self, players: set[int]) -> None:
-        self._awaited = players
-        self._live.update(self.shown())
-
-    def _say(self, text: str) -> None:
-        self._latest = text
-        self._live.update(self.shown())
-
-    def shown(self) -> RenderableType:
-        """Return the contents of the screen."""
-        from rich.console import Group
-        from rich.padding import Padding
-        from rich.progress_bar import ProgressBar
-        from rich.text import Text
-
-        record, total = self._record, total_games(self._record.settings)
-        on = len(record.made.keys() - record.outcomes.keys())
-        awaited = ", ".join(self._names[player] for player in sorted(self._awaited))
-        counts = f"{len(record.outcomes)} of {total} games over, {on} in progress"
-        return Group(
-            self._table(),
-            Padding(ProgressBar(total=max(total, 1), completed=len(record.outcomes), width=60)),  # on a line of its own
-            Text(counts + (f"; waiting for {awaited}" if awaited else "")),
-            Text(self._latest, style="dim"),
-        )
-
-    def _table(self) -> RenderableType:
-        name, width = self._record.settings.name, self._live.console.width
-        if len(self._names) <= MOST_OPPONENTS:
-            return text_table(table_of(self._record), name, width)
-        rows = standings(self._names, games_of(self._record), tiebreaks_of(self._record))[:MOST_OPPONENTS]
-        cells = [[str(row.rank), row.name, halves(row.points), str(row.games)] for row in rows]
-        title = f"{name}: the first {MOST_OPPONENTS} of {len(self._names)}"
-        return text_table(Table(["#", "Player", "Points", "Games"], cells), title, width)
-
-
-@contextmanager
-def shown(record: Record) -> Iterator[Lines]:
-    """Return the display for standard error."""
-    if not sys.stderr.isatty():
-        yield Lines(record)
-        return
-    from rich.console import Console
-    from rich.live import Live
-
-    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
-        yield Screen(record, live)
-
-
 # --- Reports to the daemon ---------------------------------------------------------------------------------------
 
 
@@ -210,7 +136,7 @@ _BEFORE_CELLS = 4
 
 Status = Literal["running", "stopped", "over"]
 
-_FORMATS = {"round-robin": "Round robin", "gauntlet": "Gauntlet", "swiss": "Swiss tournament"}
+_FORMATS = {"round-robin": "Round robin", "gauntlet": "Gauntlet"}
 
 
 class TournamentContest:
@@ -249,7 +175,7 @@ class TournamentContest:
 
     def _rows(self, cells: list[list[str]]) -> list[ContestPlayer]:
         ids = {entrant.name: entrant.id for entrant in self._record.settings.players}
-        rows = standings([*ids], games_of(self._record), tiebreaks_of(self._record))
+        rows = standings([*ids], games_of(self._record))
         return [
             {
                 "name": plain(row.name),
@@ -275,24 +201,3 @@ class TournamentContest:
                 game["result"] = cast(Any, outcome.result)
             games.append(game)
         return games
-
-
-class ReportingWatcher:
-    """A receiver of progress reports that has them sent to the daemon, too."""
-
-    def __init__(self, watcher: Watcher, reporter: Reporter) -> None:
-        self._watcher, self._reporter = watcher, reporter
-
-    def begins(self, begun: Round) -> None:
-        self._watcher.begins(begun)  # the first round may be refused
-
-    def plays(self, key: Key, pairing: Pairing, game_id: int) -> None:
-        self._watcher.plays(key, pairing, game_id)
-        self._reporter.changed()
-
-    def ends(self, key: Key, pairing: Pairing, outcome: GameResult) -> None:
-        self._watcher.ends(key, pairing, outcome)
-        self._reporter.changed()
-
-    def awaits(self, players: set[int]) -> None:
-        self._watcher.awaits(players)

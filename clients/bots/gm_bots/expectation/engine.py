@@ -7,11 +7,14 @@ searches as short as these that takes four times as long.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
+from typing import TypeVar
 
 from gm_arena.bot import BotFailed
-from gm_arena.uci import go, read_words, set_option
+from gm_arena.uci import go, milliseconds, read_words, set_option
 
 #: More moves than any position has: Stockfish then scores each.
 EVERY_MOVE = 256
@@ -20,6 +23,9 @@ HASH_MEBIBYTES = 16
 #: The score of a mate in 0 moves, in hundredths of a pawn; each move that it takes longer is worth one less.
 MATE = 100_000
 
+_T = TypeVar("_T")
+_Item = TypeVar("_Item")
+
 #: Scores in hundredths of a pawn for the side to move, by moves in UCI.
 Scores = dict[str, int]
 
@@ -27,7 +33,8 @@ Scores = dict[str, int]
 class Stockfish:
     """The process. Its calls block, and belong to one thread at a time; :meth:`close` may come from any thread.
 
-    A search to a depth, in one thread, repeats as long as the same searches came before since :meth:`new_game`.
+    A search to a depth, in one thread, repeats as long as the same searches came before since :meth:`new_game`. If the
+    process ends in a search, the search is made once more in a new one.
     """
 
     def __init__(self, path: str) -> None:
@@ -35,14 +42,18 @@ class Stockfish:
 
         :raises BotFailed: it cannot be started, or is not a UCI engine.
         """
+        self._path, self._closed = path, False
+        self._start()
+
+    def _start(self) -> None:
         pipe = subprocess.PIPE
         try:
             # In a session of its own a terminal's Ctrl-C does not reach it.
             self._process = subprocess.Popen(
-                [path], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
+                [self._path], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
             )
         except OSError as error:
-            raise BotFailed(f"Stockfish at {path!r} cannot be started: {error.strerror}") from None
+            raise BotFailed(f"Stockfish at {self._path!r} cannot be started: {error.strerror}") from None
         self._lines = 1  # the value of MultiPV
         try:
             self._ask("uci", "uciok")
@@ -50,7 +61,7 @@ class Stockfish:
             self._send(set_option("Hash", str(HASH_MEBIBYTES)))
             self.new_game()
         except BotFailed:
-            self.close()
+            self._end()
             raise
 
     def new_game(self) -> None:
@@ -58,14 +69,15 @@ class Stockfish:
         self._send("ucinewgame")
         self._ask("isready", "readyok")
 
-    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores:
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         """Return the score of each legal move, or of some; none if there is no legal move.
 
         :param fen: a position in which the side that is not to move is not in check. Others crash Stockfish.
         :param moves: legal moves, in UCI, to search only these; empty for all.
-        :raises BotFailed: the process has ended.
+        :param seconds: the most that the search takes; None for no limit.
+        :raises BotFailed: the process has ended, and another one as well.
         """
-        return {words[0]: score for score, words in self._search(fen, depth, EVERY_MOVE, moves)}
+        return {words[0]: score for score, words in self._search(fen, depth, EVERY_MOVE, moves, seconds)}
 
     def score(self, fen: str, depth: int) -> int:
         """Return the score of a position for its side to move, as :meth:`scores`."""
@@ -73,6 +85,10 @@ class Stockfish:
 
     def close(self) -> None:
         """End the process, whatever it does."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -80,13 +96,21 @@ class Stockfish:
             with suppress(OSError, ValueError):  # another thread may be using it
                 pipe.close()
 
-    def _search(self, fen: str, depth: int, lines: int, moves: Collection[str] = ()) -> list[tuple[int, list[str]]]:
+    def _search(
+        self, fen: str, depth: int, lines: int, moves: Collection[str] = (), seconds: float | None = None
+    ) -> list[tuple[int, list[str]]]:
         """Return the scores of the last iteration with their lines of moves, the worst first."""
-        if lines != self._lines:
-            self._send(set_option("MultiPV", str(lines)))
-            self._lines = lines
         only = f" searchmoves {' '.join(moves)}" if moves else ""
-        said = self._ask(f"position fen {fen}\n{go(depth=depth)}{only}", "bestmove")
+        limits = go(depth=depth, movetime=None if seconds is None else milliseconds(seconds))
+        question = f"position fen {fen}\n{limits}{only}"
+        try:
+            said = self._searched(question, lines)
+        except BotFailed:
+            if self._closed:
+                raise
+            self._end()
+            self._start()
+            said = self._searched(question, lines)
         found: list[tuple[int, list[str]]] = []
         for line in reversed(said):
             words = line.split()
@@ -99,6 +123,12 @@ class Stockfish:
             if "multipv" not in words or words[words.index("multipv") + 1] == "1":
                 break
         return found
+
+    def _searched(self, question: str, lines: int) -> list[str]:
+        if lines != self._lines:
+            self._send(set_option("MultiPV", str(lines)))
+            self._lines = lines
+        return self._ask(question, "bestmove")
 
     def _ask(self, question: str, answer: str) -> list[str]:
         """Return the lines up to one with an answer.
@@ -124,6 +154,60 @@ class Stockfish:
             self._process.stdin.flush()
         except (OSError, ValueError):
             raise BotFailed("Stockfish has ended") from None
+
+
+class Stockfishes:
+    """Several processes, for as many searches at a time.
+
+    :ivar size: their number.
+    """
+
+    def __init__(self, path: str, size: int) -> None:
+        """Start the programs.
+
+        :raises BotFailed: they cannot be started, or are no UCI engines.
+        """
+        self.size = size
+        self._all: list[Stockfish] = []
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="stockfish")
+        try:
+            self._all += (Stockfish(path) for _ in range(size))
+        except BotFailed:
+            self.close()
+            raise
+        self._free: SimpleQueue[Stockfish] = SimpleQueue()
+        for each in self._all:
+            self._free.put(each)
+
+    def new_game(self) -> None:
+        """Forget all earlier searches."""
+        for each in self._all:
+            each.new_game()
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
+        """Do :meth:`Stockfish.scores` in one of them."""
+        return self._by_one(lambda one: one.scores(fen, depth, moves, seconds))
+
+    def score(self, fen: str, depth: int) -> int:
+        """Do :meth:`Stockfish.score` in one of them."""
+        return self._by_one(lambda one: one.score(fen, depth))
+
+    def map(self, function: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
+        """Return what a function, which asks them, returns for each of some items, at most :attr:`size` of them."""
+        return [function(items[0])] if len(items) == 1 else list(self._threads.map(function, items))
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        for each in self._all:
+            each.close()
+        self._threads.shutdown(wait=False)
+
+    def _by_one(self, search: Callable[[Stockfish], _T]) -> _T:
+        one = self._free.get()
+        try:
+            return search(one)
+        finally:
+            self._free.put(one)
 
 
 def _score(words: list[str]) -> int:

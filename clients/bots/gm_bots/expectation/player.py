@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from typing import Any
 
@@ -11,7 +12,7 @@ from gm_bots.options import from_environment
 from gm_bots.timed_player import TimedPlayer
 from gm_bots.turn_time import NO_CLOCK
 
-from .engine import Stockfish
+from .engine import Stockfishes
 from .knowledge import most_kept, prepare
 from .settings import Given, read
 from .thinker import Thinker
@@ -37,12 +38,12 @@ class Expectation(TimedPlayer):
         :raises BotFailed: Stockfish does not start.
         """
         texts = {name: str(value) for name, value in options.items()}
-        self._given = read({**from_environment(VARIABLE), **texts}) if given is None else given
+        self._given = read({**from_environment(VARIABLE), **texts}, os.cpu_count() or 1) if given is None else given
         super().__init__(self._given.seconds)
         self._rng = random.Random(self._given.seed) if rng is None else rng
         self.score: str | None = None
         prepare()
-        self._engine = Stockfish(self._given.stockfish)
+        self._engine = Stockfishes(self._given.stockfish, self._given.engines)
 
     def begin(self, color: Color, fen: str) -> Thinker:
         self._engine.new_game()

@@ -6,7 +6,7 @@ may be captured, and the opponent may overlook a check.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import log10
 from typing import Protocol
 
@@ -33,11 +33,16 @@ OVERLOOKED = 0.5
 
 
 class Engine(Protocol):
-    """What is asked of :class:`~.engine.Stockfish`."""
+    """What is asked of :class:`~.engine.Stockfishes`."""
 
-    def scores(self, fen: str, depth: int, moves: Collection[str] = ()) -> Scores: ...
+    @property
+    def size(self) -> int: ...
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores: ...
 
     def score(self, fen: str, depth: int) -> int: ...
+
+    def map(self, function: Callable[[Board], Results], items: Sequence[Board]) -> list[Results]: ...
 
 
 class Judge:
@@ -73,11 +78,12 @@ class Judge:
             known = self._known[fen] = self._judge(board, fen)
         return known
 
-    def refined(self, board: Board, places: Sequence[int], depth: int) -> Results:
+    def refined(self, board: Board, places: Sequence[int], depth: int, seconds: float | None = None) -> Results:
         """Return the expected results of some requests in a position, from a deeper search of these alone.
 
         :param places: their places among the requests.
         :param depth: the depth of the search, in plies.
+        :param seconds: the most that the search takes; None for no limit.
         """
         known = self.results(board)
         truth = ReconBoard.of(board)
@@ -85,7 +91,7 @@ class Judge:
         moves = {move.uci() for move, _ in made if move is not None and board.is_legal(move)}
         if not moves or _is_decided(board):
             return [known[place] for place in places]
-        scores = self._engine.scores(fen_of(board), depth, sorted(moves))
+        scores = self._engine.scores(fen_of(board), depth, sorted(moves), seconds)
         return [
             known[place] if move is None else self._value(board, move, capture, scores)
             for place, (move, capture) in zip(places, made, strict=True)

@@ -16,6 +16,8 @@ MAX_POSITIONS, MAX_DEPTH = 10_000, 30
 MAX_CANDIDATES = 256
 #: An hour: longer than anybody waits for a turn.
 MAX_SECONDS = 3600.0
+#: As many as any machine has processors.
+MAX_ENGINES = 1_024
 #: With larger weights only one position would count.
 MAX_PLAUSIBLE, MAX_DANGER = 20, 1_000
 
@@ -25,6 +27,7 @@ OPTIONS = (
     "candidates",
     "refined",
     "movetime",
+    "engines",
     "seed",
     "unseen",
     "caution",
@@ -65,19 +68,23 @@ class Given:
     """The options, parsed.
 
     :ivar stockfish: the path of the program.
+    :ivar engines: how many of it search at the same time.
     :ivar seconds: the most seconds for a turn; None for as many as the clock allows.
     """
 
     settings: Settings
     stockfish: str
+    engines: int
     seed: int | None
     seconds: float | None
 
 
-def read(options: Mapping[str, str]) -> Given:
+def read(options: Mapping[str, str], engines: int = 1) -> Given:
     """Read the options.
 
-    :param options: ``movetime`` (seconds of a turn) and ``seed``; the others as in :class:`Settings`.
+    :param options: ``movetime`` (seconds of a turn), ``engines`` and ``seed``; the others as in :class:`Settings`.
+    :param engines: how many search at the same time where neither ``engines`` nor ``seed`` is given. With more than one
+        of them, games do not repeat.
     :raises BotUnusable: an option is unknown, its value is not allowed, or Stockfish is not installed.
     """
     only(NAME, options, *OPTIONS)
@@ -89,7 +96,8 @@ def read(options: Mapping[str, str]) -> Given:
             f"{NAME} asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
             f"{VARIABLE} to the path of the program"
         )
-    return Given(settings, path, seed, seconds)
+    count = whole(NAME, options, "engines", 1, MAX_ENGINES) or (engines if seed is None else 1)
+    return Given(settings, path, count, seed, seconds)
 
 
 def _settings(options: Mapping[str, str]) -> Settings:

@@ -21,6 +21,11 @@ from .settings import Settings
 
 #: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
 LEAST_SEARCHED = 2
+#: Positions that are searched at most where a clock says how many: the choice among their senses takes a second.
+MOST_SEARCHED = 1_000
+#: By a clock, the best moves are searched so many plies deeper each time, up to the last depth, or until the same one
+#: is the best twice and its expected result is better by so much.
+DEEPER, DEEPEST, CLEAR = 2, 20, 0.1
 
 
 class Thinker:
@@ -40,7 +45,7 @@ class Thinker:
         fen: str = chess.STARTING_FEN,
     ) -> None:
         """:param most: the most possible positions that it keeps."""
-        self._settings = settings
+        self._settings, self._engine = settings, engine
         self._judge = Judge(engine, settings.depth, settings.unseen)
         self._boards: list[Board] = []
         self.knowledge = Knowledge(color, fen, rng, most)
@@ -65,7 +70,7 @@ class Thinker:
         if len(self.knowledge) == 1:
             return next(iter(bits))
         self._judge.begin([*actions, None])
-        boards = self.knowledge.sample(self._settings.positions, self._settings.danger)
+        boards = self.knowledge.sample(self._most(seconds is not None), self._settings.danger)
         rows = self._results(boards, ends)
         self._boards = boards[: len(rows)]
         return best_sense(
@@ -90,18 +95,18 @@ class Thinker:
         ends = _after(seconds)
         requests = [*actions, None]
         self._judge.begin(requests)
-        boards = self._to_search()
+        boards = self._to_search(seconds is not None)
         if not boards:
             self.score = None
             choice = self.knowledge.guess.choose(actions)
             return None if isinstance(choice, Board) else choice
         rows = self._results(boards, _between(ends))
+        boards = boards[: len(rows)]
         weights = weights_of(rows, self._settings.plausible)
         values = values_of(rows, weights, self._settings.caution)
         places = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: self._settings.candidates]
         if len(places) > 1 and max(values) < WON:
-            rows = self._refine(boards[: len(rows)], rows, places, ends)
-            values = values_of(rows, weights, self._settings.caution)
+            values = self._deepened(boards, [[row[place] for place in places] for row in rows], weights, places, ends)
         else:
             values = [values[place] for place in places]
         best = max(values)
@@ -114,32 +119,61 @@ class Thinker:
         self._boards = []
         self.knowledge.moved(requested, taken, capture)
 
-    def _to_search(self) -> list[Board]:
+    def _to_search(self, timed: bool) -> list[Board]:
         """Return the positions to search for a move: first those that the sense has searched and not ruled out."""
-        count = self._settings.positions
+        count = self._most(timed)
         drawn = self.knowledge.sample(count, self._settings.danger)
         return [*self._boards, *(board for board in drawn if not self._judge.knows(board))][:count]
 
-    def _refine(
-        self, boards: Sequence[Board], rows: Sequence[Results], places: Sequence[int], ends: float
-    ) -> list[Results]:
-        """Return the results of some moves in all positions, from deeper searches as far as the time allows."""
+    def _most(self, timed: bool) -> int:
+        """Return how many positions are searched at most: where there is a clock, as many as the time allows."""
+        return max(MOST_SEARCHED, self._settings.positions) if timed else self._settings.positions
+
+    def _deepened(
+        self,
+        boards: Sequence[Board],
+        rows: list[Results],
+        weights: Sequence[float],
+        places: Sequence[int],
+        ends: float,
+    ) -> list[float]:
+        """Return the values of some moves by deeper searches: of one depth, or by the clock as deep as its time allows.
+
+        :param rows: the expected results of these moves in each position so far.
+        """
+        timed = ends < float("inf")
         depth = self._settings.refined + int(log2(max(1.0, self._settings.positions / len(boards))) / 2)
-        refined: list[Results] = []
-        for board, row in zip(boards, rows, strict=True):
-            if time.monotonic() < ends:
-                refined.append(self._judge.refined(board, places, depth))
-            else:
-                refined.append([row[place] for place in places])
-        return refined
+        leader, values = -1, values_of(rows, weights, self._settings.caution)
+        while time.monotonic() < ends:
+            self._deepen(boards, rows, places, depth, ends)
+            values = values_of(rows, weights, self._settings.caution)
+            best, second = sorted(values, reverse=True)[:2]
+            last, leader = leader, values.index(best)
+            if not timed or depth >= DEEPEST or (leader == last and best - second > CLEAR):
+                break
+            depth += DEEPER
+        return values
+
+    def _deepen(
+        self, boards: Sequence[Board], rows: list[Results], places: Sequence[int], depth: int, ends: float
+    ) -> None:
+        """Replace the results of some moves in each position by those of a deeper search, as far as the time allows."""
+        timed = ends < float("inf")
+
+        def search(board: Board) -> Results:
+            return self._judge.refined(board, places, depth, max(0.001, ends - time.monotonic()) if timed else None)
+
+        for start in range(0, len(boards), self._engine.size):
+            found = self._engine.map(search, boards[start : start + self._engine.size])
+            if time.monotonic() >= ends:
+                return  # these searches may have been cut off
+            rows[start : start + len(found)] = found
 
     def _results(self, boards: Sequence[Board], ends: float) -> list[Results]:
         """Return the results in as many of the positions as the time allows."""
         rows: list[Results] = []
-        for board in boards:
-            if len(rows) >= LEAST_SEARCHED and time.monotonic() >= ends:
-                break
-            rows.append(self._judge.results(board))
+        while len(rows) < len(boards) and (len(rows) < LEAST_SEARCHED or time.monotonic() < ends):
+            rows += self._engine.map(self._judge.results, boards[len(rows) : len(rows) + self._engine.size])
         return rows
 
 

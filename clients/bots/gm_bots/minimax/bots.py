@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import chess.engine
 import trio
 
 from gm_arena.bot import Bot, Bots, Place
@@ -91,11 +90,6 @@ class ChessBot(Bot):
     def __init__(self, engine: UciBot, seed: Seed | None) -> None:
         self._engine, self._seed = engine, seed
 
-    @property
-    def last_info(self) -> chess.engine.InfoDict:
-        """The engine's report on its last move: see :class:`UciBot`."""
-        return self._engine.last_info
-
     async def begin(self, place: Place) -> None:
         if self._seed is not None:
             self._engine.set_option("Seed", str(self._seed.of(place)))
@@ -103,7 +97,7 @@ class ChessBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         await self._engine.take_turn(turn)
-        self.score, self.depth = self._engine.score, self._engine.last_info.get("depth")
+        self.score, self.depth = self._engine.score, self._engine.depth
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._engine.end(state, history)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .reconchess_player import ReconZero as ReconZero
+    from .player import ReconZero as ReconZero
 else:
     from gm_bots.reconchess_players import offered
 
-    __dir__, __getattr__ = offered("gm_bots.recon_zero.reconchess_player", "ReconZero", globals())
+    __dir__, __getattr__ = offered("gm_bots.recon_zero.player", "ReconZero", globals())

@@ -139,15 +139,6 @@ def _network_of(path: Path, content: dict[str, Any]) -> Network:
     return network
 
 
-def history(path: Path) -> dict[str, Any]:
-    """Return the training history in a checkpoint, as far as it has one: plan, iteration, log.
-
-    :raises BadCheckpoint: the file is not a checkpoint of this version.
-    :raises OSError: the file cannot be read.
-    """
-    return dict(_read(path, mmap=True)["extra"])
-
-
 def load_judge(path: Path, precision: Precision = "float32") -> Judge:
     """Return the network as a bot's evaluator of positions.
 
@@ -177,13 +168,9 @@ def _of_this_shape(path: Path) -> Iterator[None]:
         raise BadCheckpoint(f"{path} is not a checkpoint: {error}") from None
 
 
-def _read(path: Path, *, mmap: bool = False) -> dict[str, Any]:
-    """Read a file's contents.
-
-    :param mmap: whether to read tensors only when they are used, for callers that need other parts.
-    """
+def _read(path: Path) -> dict[str, Any]:
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise BadCheckpoint(f"{path} is not a checkpoint: {error}") from None
     found = content.get("version") if isinstance(content, dict) else None

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +19,9 @@ from gm_arena.extras import how_to_install
 from gm_arena.pool import LOCAL
 from gm_bots.expectation.settings import MAX_DEPTH
 
-from .measure.smoke import smoke
-
 if TYPE_CHECKING:
     from .pipeline import Training
     from .plan import Plan
-    from .pool import Workers
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 #: The iterations of a training by default.
@@ -86,15 +82,8 @@ def train() -> None:
     default=0.12,
     show_default=True,
     metavar="SHARE",
-    help="Share of the games played against members of a league, not against itself.",
-)
-@click.option(
-    "--member",
-    "members",
-    multiple=True,
-    metavar="FILE.pt|BOT",
-    help="A member of the league beside its own earlier networks: a checkpoint, material, attacker, trout, or a bot of "
-    "gmd match; repeatable.  [default: material, attacker, trout]",
+    help="Share of the games against a league: its own earlier networks, material (the bot by piece values), and "
+    "reconchess's AttackerBot and TroutBot.",
 )
 @click.option(
     "--precision",
@@ -135,91 +124,62 @@ def recon_zero(out: Path, iterations: int | None, workers: int, ray: str | None,
     """
     _need("numpy", "numba", "torch", "tensorboard", *(["ray"] if ray is not None else []))
     from .checkpoint import BadCheckpoint
-    from .devices import device, remark_on
+    from .devices import device
     from .pipeline import Training
-    from .plan import BadTraining, begin_session, check_played
+    from .plan import BadTraining, begin_session
     from .replay import BadSamples
     from .results import BadResults
 
     try:
-        asked = _asked(out, settings)
-        check_played(asked.plan)
-    except (BadTraining, BotUnusable) as error:
+        plan, asked = _asked(out, settings)
+    except BadTraining as error:
         raise click.UsageError(str(error)) from None
-    for remark in asked.remarks:
-        click.echo(remark, err=True)
-    on, iterations = device(), iterations or asked.iterations
-    if on == "cpu" and (slow := remark_on(asked.plan.precision)):
-        click.echo(slow, err=True)
-    pool = _workers(workers, ray) if workers > 1 or ray is not None else None
+    on, iterations = device(), iterations or asked
     try:
-        training = Training(out, asked.plan, pool, on, files=asked.files)
+        training = Training(out, plan, device=on)
         session = {"iteration": training.iteration, "workers": workers, "device": on}
-        begin_session(out, asked.plan, iterations, session)
-    except (BadCheckpoint, BadResults, BadSamples, BadTraining, BotUnusable, OSError) as error:
+        begin_session(out, plan, iterations, session)
+    except (BadCheckpoint, BadResults, BadSamples, BadTraining, OSError) as error:
         raise click.ClickException(str(error)) from None
-    _run(training, iterations, pool)
+    _run(training, iterations, workers, ray)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A training to begin or to continue.
-
-    :ivar iterations: in total, unless the command line says otherwise.
-    :ivar files: the checkpoints of members that are new to the league, by name.
-    :ivar remarks: sentences about default members that are left out, and about versions that were others before.
-    """
-
-    plan: Plan
-    iterations: int
-    files: dict[str, Path] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-
-def _asked(directory: Path, settings: dict[str, Any]) -> _Asked:
-    """Return the training that the command line asks for.
+def _asked(directory: Path, settings: dict[str, Any]) -> tuple[Plan, int]:
+    """Return the training that the command line asks for: its plan, and its iterations unless it asks for others.
 
     :raises BadTraining: the directory has a training, and an option is not its own.
-    :raises BotUnusable: a member of the league cannot play.
     """
     from .devices import best_precision
-    from .league.members import default, named
-    from .plan import Plan, check_same, differences, read_record
+    from .plan import Plan, check_same, read_record
 
     context = click.get_current_context()
-    texts = settings.pop("members")
     if settings["precision"] == "auto":
         del settings["precision"]
     if (known := read_record(directory)) is None:
-        league = named(texts) if texts else default() if settings["league"] else named([])
-        plan = Plan(precision=best_precision(), members=league.records).changed(settings)
-        return _Asked(plan, ITERATIONS, league.files, league.remarks)
+        members = _members() if settings["league"] else ()
+        return Plan(precision=best_precision(), members=members).changed(settings), ITERATIONS
     given = {
         name: value
         for name, value in settings.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
     check_same(known.plan.changed(given), known.plan, directory)
-    joining, remark = named(texts), differences(known)
-    return _Asked(
-        _joined(known.plan, joining.records), known.iterations, joining.files, () if remark is None else (remark,)
-    )
+    return known.plan, known.iterations
 
 
-def _joined(plan: Plan, records: tuple[str, ...]) -> Plan:
-    """Return a plan with those members that are new to its league.
+def _members() -> tuple[str, ...]:
+    """Return the members of a league that can play here; say why the others cannot."""
+    from .league.members import MATERIAL, MEMBERS, Program
 
-    :raises BotUnusable: the league has another one of that name.
-    """
-    from .league.members import name_of
-
-    new = [record for record in records if record not in plan.members]
-    for record in new:
-        if name_of(record) in map(name_of, plan.members):
-            raise BotUnusable(f"--member {name_of(record)}: the league has another of that name: give NAME=FILE.pt")
-    if new and not plan.league:
-        raise BotUnusable("--member: the training has no league: begin another one with --league SHARE")
-    return replace(plan, members=(*plan.members, *new))
+    found = list[str]()
+    for name in MEMBERS:
+        try:
+            if name != MATERIAL:
+                Program(name).check()
+            found.append(name)
+        except BotUnusable as error:
+            click.echo(f"{name} is no member of the league: {error}", err=True)
+    return tuple(found)
 
 
 def _need(*libraries: str) -> None:
@@ -228,14 +188,15 @@ def _need(*libraries: str) -> None:
             raise click.ClickException(f"{library} is not installed: {how_to_install('train')}")
 
 
-def _run(training: Training, iterations: int, pool: Workers | None) -> None:
-    from gm_arena.pool import NoWorkers
+def _run(training: Training, iterations: int, workers: int, ray: str | None) -> None:
+    from gm_arena.pool import NoWorkers, open_pool
 
     try:
         with ExitStack() as stack:
-            if pool is not None:
+            if workers > 1 or ray is not None:
                 with _status("Starting the workers"):
-                    stack.enter_context(pool)
+                    pool = open_pool(workers, ray, notice=lambda line: click.echo(line, err=True))
+                    training.pool = stack.enter_context(pool)
             # SIGTERM is how service managers and clusters end programs. Ray's own handler would dump its stack.
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
             _iterate(training, iterations)
@@ -244,12 +205,6 @@ def _run(training: Training, iterations: int, pool: Workers | None) -> None:
         sys.exit(130)
     except (BotUnusable, NoWorkers) as error:
         raise click.ClickException(f"{error}. {_how_to_go_on(training)}") from None
-
-
-def _workers(count: int, ray: str | None) -> Workers:
-    from .pool import Workers
-
-    return Workers(count, ray, notice=lambda line: click.echo(line, err=True))
 
 
 def _iterate(training: Training, iterations: int) -> None:
@@ -305,73 +260,32 @@ def _progress(training: Training, text: str) -> Iterator[Callable[[str], None]]:
         yield lambda what: bar.update(task, advance=worth[what], doing=what)
 
 
-@train.command("network", short_help="Write only the network of a checkpoint.")
-@click.argument("checkpoint", type=FILE)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def network(checkpoint: Path, file: Path) -> None:
-    """\b
-    Example: gmd train network runs/first/latest.pt network.pt
-
-    Write only the network of a CHECKPOINT to FILE: enough for a bot to play with, and a third of the size.
-
-    No training can continue from it.
-    """
-    _need("numpy", "torch")
-    if file.exists() and file.samefile(checkpoint):
-        raise click.UsageError(
-            f"FILE: {file} is the CHECKPOINT, from which a training could no longer continue: name another file"
-        )
-    from .checkpoint import BadCheckpoint, keep_network
-
-    try:
-        keep_network(checkpoint, file)
-    except (BadCheckpoint, OSError) as error:
-        raise click.ClickException(str(error)) from None
-
-
 @train.command("opponents", short_help="Learn how opponents move, to weigh possible positions.")
 @click.argument("games", metavar="GAMES.pgn...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "--held-out",
-    metavar="N",
-    type=click.IntRange(2),
-    default=4,
-    show_default=True,
-    help="Every Nth game of a player is not learnt from, but measured by.",
-)
 @click.option("--checkpoint", type=FILE, help="The network to ask.  [default: the one that comes with gmd]")
 @click.option(
     "--out",
     metavar="FILE.json",
+    required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the model, for recon-zero:opponents=FILE.json.",
+    help="The file to write, for recon-zero:opponents=FILE.json.",
 )
-def opponents(games: tuple[Path, ...], held_out: int, checkpoint: Path | None, out: Path | None) -> None:
+def opponents(games: tuple[Path, ...], checkpoint: Path | None, out: Path) -> None:
     """\b
     Example: gmd train opponents games.pgn --out opponents.json
 
     Learn a kind of opponent from each player in GAMES of blind chess, as gmd match --variant rbc --pgn-out writes them.
-
-    It prints how likely the model makes the true position to its opponent, before a sense and after it: the
-    mean logarithm in bits, in games that were not learnt from, beside that of equal weights.
-    recon-zero:opponents=FILE.json plays by a model.
     """
     _need("numpy", "numba", "torch")
     from gm_arena.replay.recorded import BadRecord
     from gm_recon.reading import BadHistory
 
     from .checkpoint import BadCheckpoint
-    from .measure.opponent_report import learn_and_measure, table_of
+    from .opponents import learn_from
 
     try:
-        learnt = learn_and_measure(games, held_out, checkpoint, tell=lambda line: click.echo(line, err=True))
-        if out is not None:
-            out.write_text(learnt.model.as_json())
+        out.write_text(learn_from(games, checkpoint, tell=lambda line: click.echo(line, err=True)).as_json())
     except BadRecord as error:
         raise click.UsageError(str(error)) from None
     except (BadHistory, BadCheckpoint, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(table_of(learnt))
-
-
-train.add_command(smoke)

@@ -12,8 +12,6 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from .lockstep.judging import Precision
 
-#: How many times as long as float32 bfloat16 may take before there is a remark.
-SLOWER = 1.5
 #: Positions and channels of the convolution that is timed, and how often it is.
 _POSITIONS, _CHANNELS, _TIMES = 64, 64, 5
 
@@ -35,16 +33,6 @@ def bfloat16_factor() -> float:
     times as long as with float32, and a training of an hour becomes one of a night.
     """
     return _seconds(torch.bfloat16) / _seconds(torch.float32)
-
-
-def remark_on(precision: Precision) -> str | None:
-    """Return a sentence for people whose processor is slow with a precision; None if it is not."""
-    if precision != "bfloat16" or (factor := bfloat16_factor()) < SLOWER:
-        return None
-    return (
-        f"--precision bfloat16: this processor takes {factor:.1f} times as long with such numbers as with float32, for "
-        "want of AVX512_BF16 or AMX; give --precision float32"
-    )
 
 
 def _seconds(kind: torch.dtype) -> float:

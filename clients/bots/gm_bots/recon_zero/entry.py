@@ -16,7 +16,7 @@ from .checkpoint_files import shipped
 
 if TYPE_CHECKING:
     from .bot import ReconZeroBots
-    from .player import Settings
+    from .thinker import Settings
 
 NAME = "recon-zero"
 #: The value of ``checkpoint`` for playing without a network: positions are evaluated by piece values.
@@ -34,26 +34,6 @@ MAX_C_PUCT = 100
 
 #: Options that are numbers.
 NUMBERS = ("simulations", "determinisations", "c_puct", "movetime", "seed", "alarm", "unseen")
-#: The options that are also switches, and the value that turns each off.
-OFF = {"weights": "equal", "unseen": "0", "alarm": "0"}
-
-
-class LibraryMissing(BotUnusable):
-    """A library of the extra ``train`` is not installed. The options themselves are valid."""
-
-    def __init__(self, missing: str, without: str = "") -> None:
-        """:param missing: what is missing, and how to install it.
-        :param without: how to play without a network, if the library is not needed then.
-        """
-        super().__init__(f"{missing}, or play without one: {without}" if without else missing)
-        self._missing, self._without = missing, without
-
-    def saying(self, without: str) -> LibraryMissing:
-        """Return the same error for a program with another way to play without a network.
-
-        :param without: that way; empty where there is none.
-        """
-        return LibraryMissing(self._missing, self._without and without)
 
 
 @dataclass(frozen=True)
@@ -73,46 +53,41 @@ class Given:
 def make(**options: str) -> ReconZeroBots:
     """Return the bots for the entry point.
 
-    :param options: as for :func:`read`.
-    :raises LibraryMissing: PyTorch, which reads the checkpoint, is not installed.
+    :param options: as for :func:`read`, with its errors.
     """
     given = read(options)
-    if given.checkpoint is not None:
-        _need("torch", "reads checkpoints with", f"{NAME}:checkpoint={WITHOUT}")
     from .bot import ReconZeroBots
 
     described = ",".join(f"{name}={value}" for name, value in options.items())
-    return ReconZeroBots(
-        f"{NAME}:{described}" if described else NAME,
-        given.settings,
-        seed=given.seed,
-        seconds=given.seconds,
-        checkpoint=given.checkpoint,
-    )
+    return ReconZeroBots(f"{NAME}:{described}" if described else NAME, given)
 
 
-def read(options: Mapping[str, str]) -> Given:
-    """Read the options, without PyTorch.
+def read(options: Mapping[str, str], without: str = f"{NAME}:checkpoint={WITHOUT}") -> Given:
+    """Read the options, without loading PyTorch.
 
     :param options: ``checkpoint``, a file, or ``none`` to play by piece values; ``opponents``, a file that ``gmd train
         opponents`` has written; by default both are those that come with the package. ``movetime`` (seconds) and
-        ``seed``; the other numbers, and the words, as in :class:`~gm_bots.recon_zero.player.Settings`.
-    :raises BotUnusable: an option is unknown, or its value is not allowed.
-    :raises LibraryMissing: numpy or numba is not installed.
+        ``seed``; the other numbers, and the words, as in :class:`~gm_bots.recon_zero.thinker.Settings`.
+    :param without: how to play without a network, which is said where PyTorch is missing.
+    :raises BotUnusable: an option is unknown, its value is not allowed, or a library is missing: numpy, numba, or
+        PyTorch, which reads the checkpoint.
     """
     only(NAME, options, "checkpoint", "opponents", "weights", *NUMBERS)
     for library in ("numpy", "numba"):
         _need(library, "plays with")
-    return Given(
+    given = Given(
         _settings(options),
         whole(NAME, options, "seed", 0, 2**63),
         number(NAME, options, "movetime", 0.001, MAX_SECONDS),
         _checkpoint(options),
     )
+    if given.checkpoint is not None:
+        _need("torch", "reads checkpoints with", f", or play without one: {without}")
+    return given
 
 
 def _settings(options: Mapping[str, str]) -> Settings:
-    from .player import Settings
+    from .thinker import Settings
 
     plain, unseen = Settings(), number(NAME, options, "unseen", 0, 1)
     alarm, c_puct = number(NAME, options, "alarm", 0, MAX_WEIGHT), number(NAME, options, "c_puct", 0, MAX_C_PUCT)
@@ -159,6 +134,6 @@ def _checkpoint(options: Mapping[str, str]) -> Path | None:
     return path
 
 
-def _need(library: str, does: str, without: str = "") -> None:
+def _need(library: str, does: str, otherwise: str = "") -> None:
     if find_spec(library) is None:
-        raise LibraryMissing(f"{NAME} {does} {library}, which is not installed: {how_to_install('train')}", without)
+        raise BotUnusable(f"{NAME} {does} {library}, which is not installed: {how_to_install('train')}{otherwise}")

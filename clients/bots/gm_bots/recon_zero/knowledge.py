@@ -13,15 +13,20 @@ from collections.abc import Collection, Iterable
 import chess
 import numpy as np
 from chess import Board, Color, Move, Square
+from numpy.typing import NDArray
 
 from gm_bots.minimax.guess import Guess
+from gm_env.actions import seen_by
 from gm_env.positions import written
 from gm_recon import Cell, ReconBoard
 
-from .lockstep.candidates import Examined, examine
+from .lockstep.candidates import Examined, examine, pieces_on, value_senses
 from .lockstep.trees import Weights
 from .lockstep.weighted import CAP, Weighing, known_positions
-from .sensing import Belief, belief_of, best_of, bits_of_senses, channels_of
+
+#: The probabilities of the opponent's pieces, shape (7, 8, 8): a channel for each kind from pawn to king and one for
+#: none of these, rank, and file of the true board. Every square sums to 1.
+Belief = NDArray[np.float64]
 
 #: Positions examined, the likeliest; and at least, with little time.
 LOOKED_AT, LEAST_LOOKED_AT = 1_000, 100
@@ -111,16 +116,24 @@ class Knowledge:
         :param squares: those allowed.
         :param alarm: the factor on the information about an attack on the player's king, which is added.
         """
-        found, best = self.examined(), None
+        found, bits = self.examined(), np.full(64, -1.0)
         if self.kept:
-            bits = bits_of_senses(channels_of(found.states, self.color), found.weights, found.attacked, alarm)
-            best = best_of(bits, squares)
-        return self._guess.best_sense(squares) if best is None else best
+            value_senses(found.states, found.weights, found.attacked, alarm, bits)
+        worth = {square: bits[seen_by(square, self.color)] for square in squares}
+        best = max(worth, key=worth.__getitem__)
+        return best if worth[best] >= 0 else self._guess.best_sense(squares)
 
     def belief(self) -> Belief:
         """Return the probability of each piece of the opponent's on each square, by the positions examined."""
-        found = self.examined()
-        return belief_of(channels_of(found.states, self.color), found.weights)
+        return belief_of(self.examined(), self.color)
+
+
+def belief_of(examined: Examined, color: Color) -> Belief:
+    """Return how often each square holds which piece, over at least one position of a player of that colour."""
+    pieces, shares = pieces_on(examined.states), examined.weights / examined.weights.sum()
+    belief = np.stack([shares @ (pieces == kind) for kind in (*range(1, 7), 0)]).reshape(7, 8, 8)
+    belief /= belief.sum(axis=0)
+    return belief if color else belief[:, ::-1]
 
 
 def draw(weights: Weights, count: int, rng: random.Random) -> list[int]:

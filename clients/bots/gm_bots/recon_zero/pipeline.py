@@ -7,7 +7,7 @@ iteration's number; samples added since the checkpoint are added again, in the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -18,17 +18,19 @@ import chess
 import numpy as np
 import torch
 
+from gm_arena.pool import Pool
+
 from . import results
 from .checkpoint import keep_network, link, load, save
 from .checkpoint_files import checkpoint_of
 from .league.games import Fixture, Met, play_league
 from .league.members import RANDOM, Program
-from .league.season import League, results_of
+from .league.season import fixtures_of, results_of, rivals_of
 from .lockstep.games import play_together
 from .lockstep.judging import Judge
 from .network import Network
 from .plan import Plan, check_same, plan_from
-from .pool import Game, InProcess, Pool
+from .pool import Game, play
 from .replay import Replay, Sample
 from .teacher import Teaching
 from .training import Trainer
@@ -49,6 +51,7 @@ class Training:
     :ivar plan: the settings.
     :ivar iteration: how many iterations are finished.
     :ivar log: the results of each.
+    :ivar pool: the workers that play the games; None for this process.
     """
 
     def __init__(
@@ -57,19 +60,16 @@ class Training:
         plan: Plan,
         pool: Pool | None = None,
         device: str = "cpu",
-        files: Mapping[str, Path] | None = None,
     ) -> None:
         """Begin a training, or continue the one in the directory.
 
-        :param pool: where games are played; by default in this process.
         :param device: PyTorch's name of the device of the steps.
-        :param files: the checkpoints of members that are new to the league, by name.
         :raises BadTraining: the directory has a training with another plan.
         :raises BadCheckpoint: its checkpoint cannot be used.
         :raises BadResults: ``results.csv`` is not a training's.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        self.directory, self.plan, self._pool = directory, plan, pool or InProcess()
+        self.directory, self.plan, self.pool = directory, plan, pool
         self.iteration, added = 0, 0
         self.log: list[dict[str, Any]] = []
         if self._latest.exists():
@@ -79,7 +79,6 @@ class Training:
         else:
             torch.manual_seed(plan.seed)
             self._trainer = Trainer(Network(plan.network).to(device), plan.learning_rate)
-        self._league = League(directory, plan, files or {})
         self._replay = Replay(directory / "samples", plan.capacity, added)
         results.write_training(directory, asdict(plan), self.log)
 
@@ -122,16 +121,16 @@ class Training:
 
     def _games(self, player: Network | None, tell: Tell) -> Iterator[list[Sample] | Met]:
         """Play all games, those against itself first, though no worker waits for them to begin the league's."""
-        plan, fixtures = self.plan, self._league.fixtures(self.iteration, self.log)
+        plan, fixtures = self.plan, fixtures_of(self.plan, self.directory, self.iteration)
         seeds = [self._seed("game", game) for game in range(plan.games - len(fixtures))]
         common: dict[str, Any] = {"settings": plan.player, "max_plies": plan.max_plies}
         own: list[Game[Any]] = [partial(play_together, seeds=part, **common) for part in batched(seeds, plan.in_step)]
         league: list[Game[Any]] = [
-            partial(play_league, fixtures=part, rivals=self._league.rivals(part), **common)
+            partial(play_league, fixtures=part, rivals=rivals_of(plan, self.directory, part), **common)
             for part in batched(fixtures, plan.in_step)
         ]
         games = [*self._taught(own, _play_some, "games"), *self._taught(league, _play_others, "league")]
-        for played in self._pool.play(games, player, lambda: None, plan.precision):
+        for played in play(self.pool, games, player, plan.precision):
             for game in played:
                 tell("game")
                 yield game
@@ -179,7 +178,7 @@ class Training:
             for part in batched(fixtures, plan.in_step)
         ]
         outcomes = list[float]()
-        for met in self._pool.play(matches, self._trainer.network, lambda: None, plan.precision):
+        for met in play(self.pool, matches, self._trainer.network, plan.precision):
             for game in met:
                 outcomes.append(game.outcome)
                 tell("match")

@@ -21,11 +21,11 @@ from gm_arena.stockfish import stockfish_version
 from gmd.version import VERSION as GMD_VERSION
 
 from .checkpoint_files import digest_of
-from .league.members import DEFAULT
+from .league.members import MEMBERS
 from .lockstep.opponent_model import FILE as OPPONENTS
 from .network import NetworkSettings
-from .player import Settings
 from .results import now
+from .thinker import Settings
 from .training import LEARNING_RATE
 
 if TYPE_CHECKING:
@@ -36,15 +36,13 @@ LEARNER = Settings(determinisations=4, simulations=40, exploring=10, alarm=8)
 
 FILE = "run.json"
 #: The version of the file's contents.
-FORMAT = 2
+FORMAT = 3
 #: The libraries on which the results of a training depend.
 LIBRARIES = ("torch", "numpy", "numba", "ray", "chess", "reconchess")
-#: The characters of a hash that a sentence shows.
-_SHOWN = len("sha256:") + 8
 
 
 class BadTraining(ValueError):
-    """A directory has a training with other settings, or settings do not go together."""
+    """A directory has a training with other settings."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,8 @@ class Plan:
     :ivar precision: the numbers that the network computes with in games and in steps.
     :ivar league: the share of the games that is played against members of a league (:mod:`.league`), not against
         itself.
-    :ivar members: the league's members beside its own earlier networks, as :mod:`.league.members` records them.
+    :ivar members: the league's members beside its own earlier networks: those of :mod:`.league.members` that could play
+        when it began.
     """
 
     games: int = 240
@@ -79,7 +78,7 @@ class Plan:
     in_step: int = 40
     precision: Precision = "float32"
     league: float = 0.12
-    members: tuple[str, ...] = DEFAULT
+    members: tuple[str, ...] = MEMBERS
     learning_rate: float = LEARNING_RATE
     seed: int = 1
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -118,18 +117,8 @@ def plan_from(recorded: Mapping[str, Any], where: object) -> Plan:
         raise BadTraining(f"{where} has other settings than this gmd: {error}: use the gmd that wrote it") from None
 
 
-def check_played(plan: Plan) -> None:
-    """Check that the settings go together.
-
-    :raises BadTraining: they do not.
-    """
-    if plan.league and len(plan.members) < 2:
-        members = ", ".join(plan.members) or "nobody"
-        raise BadTraining(f"--member: the league has {members} alone; name another, or give --league 0")
-
-
 def check_same(plan: Plan, before: Plan, where: object) -> None:
-    """Check that a training continues with its settings. Only its league may have more members than before.
+    """Check that a training continues with its settings.
 
     :param before: the settings that it began with.
     :param where: what belongs to the training, for the error.
@@ -138,7 +127,7 @@ def check_same(plan: Plan, before: Plan, where: object) -> None:
     known = dict(before.leaves())
     for name, value in plan.leaves():
         was = known[name]
-        if value != was and not (name == "members" and value[: len(was)] == was):
+        if value != was:
             raise BadTraining(
                 f"--{name.replace('_', '-')}: {where} is of a training with {was}, not {value}: leave the option out, "
                 "or begin another training"
@@ -202,21 +191,6 @@ def versions() -> dict[str, str | None]:
     libraries = {name: _version(name) for name in LIBRARIES}
     others = {"stockfish": stockfish_version(), "opponents": digest_of(OPPONENTS)}
     return {"gmd": GMD_VERSION, "python": platform.python_version(), **libraries, **others}
-
-
-def differences(record: Record) -> str | None:
-    """Return a sentence about what a training was last played with, and is another here; None if nothing is."""
-    then = record.sessions[-1].get("versions", {}) if record.sessions else {}
-    here, others = versions(), []
-    for name in (*LIBRARIES, "stockfish"):
-        # 2.13.0+cpu is 2.13.0, however it was built.
-        was, now = ((found.get(name) or "").partition("+")[0] for found in (then, here))
-        if was and was != now:
-            others.append(f"{name} was {was} and is {now or 'missing'}")
-    was, now = (str(found.get("opponents"))[:_SHOWN] for found in (then, here))
-    if "opponents" in then and was != now:
-        others.append(f"gmd's model of opponents was {was} and is {now}")
-    return f"The games may be others than before: {', '.join(others)}" if others else None
 
 
 def _version(library: str) -> str | None:

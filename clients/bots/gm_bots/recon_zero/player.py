@@ -1,122 +1,63 @@
-"""One player of one game: its knowledge, its senses and its moves. It needs no server."""
+"""``recon-zero`` as a player."""
 
 from __future__ import annotations
 
-import math
 import random
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import Any
 
-import chess
 from chess import Color, Move, Square
 
-from gm_recon import Cell
+from gm_bots.options import from_environment
+from gm_bots.timed_player import TimedPlayer
 
-from .knowledge import Knowledge
-from .lockstep.forest import C_PUCT, Forest
+from .entry import WITHOUT, Given, read
+from .knowledge import Belief
 from .lockstep.judging import Judge
-from .lockstep.opponent_model import read_model
-from .lockstep.weighted import CAP, Weighing
-from .search import Search
-from .time_rules import Workload, positions_within
+from .thinker import Thinker
+from .time_rules import TURN_SECONDS
+from .warm_up import ready_judge
 
-#: Simulations between two checks of the time: with a network one in each position takes some ten milliseconds.
-STEP = 4
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of a player.
-
-    :ivar weights: whether positions are as likely as a model of opponents says by their moves so far
-        (:mod:`.lockstep.weighted`), or all the same.
-    :ivar opponents: the file of that model; None for the one that comes with the package.
-    :ivar alarm: the factor on a sense's information about an attack on the king, which is added (:mod:`.sensing`).
-    :ivar determinisations: how many positions are searched.
-    :ivar unseen: the assumed probability that an attack on a king is not seen by the king's side.
-    :ivar simulations: simulations in each position, unless the time ends sooner.
-    :ivar c_puct: see :mod:`.search`.
-    :ivar exploring: half-moves from the beginning of the game in which moves are drawn by their visit counts, instead
-        of taking the best; in games in step that are learnt from.
-    """
-
-    weights: Literal["moves", "equal"] = "moves"
-    opponents: str | None = None
-    alarm: float = 30.0
-    determinisations: int = 16
-    unseen: float = 0.3
-    simulations: int = 400
-    c_puct: float = C_PUCT
-    exploring: int = 0
-
-    def weighing_with(self, judge: Judge) -> Weighing | None:
-        """Return what positions weigh by; None if all weigh the same.
-
-        :raises BadModel: the file of the model of opponents cannot be read.
-        """
-        if self.weights == "equal":
-            return None
-        return Weighing(judge, read_model() if self.opponents is None else read_model(Path(self.opponents)))
+#: The environment variable with the options of players made without any, as by reconchess's programs.
+VARIABLE = "GM_RECON_ZERO"
 
 
-class Player:
-    """A player. All events must be reported in the order in which they happen."""
+class ReconZero(TimedPlayer):
+    """A player for one game after the other."""
 
     def __init__(
         self,
-        color: Color,
-        judge: Judge,
-        settings: Settings,
-        rng: random.Random,
-        *,
-        fen: str = chess.STARTING_FEN,
+        given: Given | None = None,
+        rng: random.Random | None = None,
+        judge: Judge | None = None,
+        **options: Any,
     ) -> None:
-        self._settings, self._rng, self._work = settings, rng, Workload()
-        self._forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
-        self.knowledge = Knowledge(color, fen, rng=rng, weighing=settings.weighing_with(judge))
+        """Load the network, before any clock runs.
 
-    def opponent_moved(self, capture: Square | None) -> None:
-        """Record the opponent's turn, with the square on which it captured, if any."""
-        with self._work.measured():
-            self.knowledge.opponent_moved(capture)
-
-    def choose_sense(self, squares: Iterable[Square], seconds: float | None = None) -> Square:
-        """Return the square to sense, of those allowed.
-
-        :param seconds: seconds that the whole turn may take; None for no limit. The shorter they are, the fewer
-            possible positions are followed from now on.
+        :param given: the options, parsed; by default those that follow.
+        :param rng: decides all that is random; by default a generator of its own, by the option ``seed``.
+        :param judge: evaluates positions; by default the network of the options.
+        :param options: the options of ``recon-zero``, as numbers or text; options not given come from the variable
+            ``GM_RECON_ZERO`` (``checkpoint=training/latest.pt,simulations=50``).
+        :raises BotUnusable: an option is unknown, its value is not allowed, or a library is missing.
+        :raises BotFailed: the checkpoint cannot be read.
         """
-        most = CAP if seconds is None else positions_within(seconds, CAP)
-        self.knowledge.limit(most, self._work.share_for(seconds))
-        with self._work.measured():
-            return self.knowledge.best_sense(list(squares), self._settings.alarm)
+        if given is None:
+            texts = {name: str(value) for name, value in options.items()}
+            given = read({**from_environment(VARIABLE), **texts}, f"{VARIABLE}=checkpoint={WITHOUT}")
+        super().__init__(given.seconds, TURN_SECONDS)
+        self._settings = given.settings
+        self._rng = random.Random(given.seed) if rng is None else rng
+        self._judge = ready_judge(given.checkpoint) if judge is None else judge
 
-    def saw(self, cells: Iterable[Cell]) -> None:
-        """Record the result of the sense."""
-        with self._work.measured():
-            self.knowledge.saw(cells)
+    def begin(self, color: Color, fen: str) -> Thinker:
+        self._thinking = Thinker(color, self._judge, self._settings, self._rng, fen=fen)
+        return self._thinking
 
-    def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
-        """Return the move to request, of those allowed; None to pass.
+    def choose_sense(self, sense_actions: list[Square], move_actions: list[Move], seconds_left: float) -> Square:
+        return self._thinking.choose_sense(sense_actions, self._time.plan(seconds_left))
 
-        :param seconds: seconds after which the search ends, finished or not; None for no limit.
+    def belief(self) -> Belief:
+        """Return the belief about the opponent's pieces: shape (7, 8, 8), for pieces from pawn to king and none, rank,
+        and file; each square's seven numbers sum to 1.
         """
-        ends = math.inf if seconds is None else time.monotonic() + seconds
-        simulations = self._settings.simulations
-        with self._work.measured():
-            positions = self.knowledge.drawn(self._settings.determinisations, self._rng)
-        search = Search(self._forest, positions, [*actions, None], self.knowledge.color)
-        search.deepen(1)
-        for done in range(1, simulations, STEP):
-            if time.monotonic() >= ends or search.is_decided(simulations - done):
-                break
-            search.deepen(min(STEP, simulations - done))
-        return search.found().best()
-
-    def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
-        """Record the result of the move, after which the game goes on."""
-        with self._work.measured():
-            self.knowledge.player_moved(requested, taken, capture)
+        return self._thinking.knowledge.belief()

@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
 import torch
 
-from gm_arena.pool import open_pool, results
+from gm_arena.pool import Pool, results
 
 from .lockstep.judging import Judge, Precision, count_material
 from .lockstep.network_judge import NetworkJudge
@@ -29,76 +28,25 @@ T = TypeVar("T")
 Game = Callable[[Judge], T]
 
 
-class Pool(Protocol):
-    """A player of games."""
+def play(
+    pool: Pool | None, games: Sequence[Game[T]], network: Network | None, precision: Precision = "float32"
+) -> Iterator[T]:
+    """Yield the result of each game, in the order of the games, whichever ends first.
 
-    def play(
-        self,
-        games: Sequence[Game[T]],
-        network: Network | None,
-        done: Callable[[], None],
-        precision: Precision = "float32",
-    ) -> Iterator[T]:
-        """Yield the result of each game, in the order of the games, whichever ends first.
-
-        :param network: the network that plays all of them; None for :func:`~.lockstep.judging.count_material`.
-        :param done: called whenever a game is over, perhaps by another thread.
-        :param precision: the numbers that it computes with: see :class:`~.lockstep.network_judge.NetworkJudge`.
-        :raises gm_arena.pool.NoWorkers: the workers are lost.
-        """
-        ...
-
-
-class InProcess:
-    """Plays games in this process, where PyTorch may have the network on a GPU."""
-
-    def play(
-        self,
-        games: Sequence[Game[T]],
-        network: Network | None,
-        done: Callable[[], None],
-        precision: Precision = "float32",
-    ) -> Iterator[T]:
-        judge: Judge = count_material if network is None else NetworkJudge(network, precision)
-        for game in games:
-            with one_thread():
-                result = game(judge)
-            yield result
-            done()
-
-
-class Workers:
-    """Workers of a pool, for use in a ``with`` statement: processes of this machine, or of a Ray cluster."""
-
-    def __init__(
-        self, count: int, ray: str | None = None, *, notice: Callable[[str], None] = lambda line: None
-    ) -> None:
-        """Take the parameters of :func:`gm_arena.pool.open_pool`."""
-        self._open = partial(open_pool, count, ray, notice)
-        self._opened = ExitStack()
-
-    def __enter__(self) -> Self:
-        """Start the workers.
-
-        :raises gm_arena.pool.NoWorkers: there is no cluster.
-        """
-        self._pool = self._opened.enter_context(self._open())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._opened.close()
-
-    def play(
-        self,
-        games: Sequence[Game[T]],
-        network: Network | None,
-        done: Callable[[], None],
-        precision: Precision = "float32",
-    ) -> Iterator[T]:
+    :param pool: the workers that play; None to play in this process, where PyTorch may have the network on a GPU.
+    :param network: the network that plays all of them; None for :func:`~.lockstep.judging.count_material`.
+    :param precision: the numbers that it computes with: see :class:`~.lockstep.network_judge.NetworkJudge`.
+    :raises gm_arena.pool.NoWorkers: the workers are lost.
+    """
+    if pool is not None:
         weights = None if network is None else Weights.of(network, precision)
-        return results(self._pool, [partial(_play, weights, game) for game in games], done)
+        yield from results(pool, [partial(_play, weights, game) for game in games])
+        return
+    judge: Judge = count_material if network is None else NetworkJudge(network, precision)
+    for game in games:
+        with one_thread():
+            result = game(judge)
+        yield result
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """Results of trainings: as CSV, with the columns of the notebook that ``recon-zero`` began with, for programs that read
 its file; and as TensorBoard's events.
 
-``gmd train`` writes a row for each iteration. The games counted are those against a random mover, as in the notebook; a
-cell is empty where a number is unknown.
+``gmd train`` writes a row for each iteration. The games counted are those against a random mover, as in the notebook.
 """
 
 from __future__ import annotations
@@ -44,24 +43,24 @@ def now() -> str:
 def row_of(plan: Mapping[str, Any], done: Mapping[str, Any]) -> Row:
     """Return the results of an iteration, without a timestamp and the checkpoint's path.
 
-    :param plan: the training's plan, as a checkpoint has it; may be empty.
-    :param done: the results of the iteration; may lack fields that older versions did not write.
+    :param plan: the training's plan, as a checkpoint has it.
+    :param done: the results of the iteration.
     """
-    simulations = plan.get("player", {}).get("simulations")
+    simulations = plan["player"]["simulations"]
     return {
-        "iter": done.get("iteration"),
-        "buffer_size": done.get("kept"),
-        "loss": done.get("loss"),
-        "loss_policy": done.get("policy_loss"),
-        "loss_value": done.get("value_loss"),
-        "eval_wins": done.get("won_against_random"),
-        "eval_losses": done.get("lost_against_random"),
-        "eval_draws": done.get("drawn_against_random"),
+        "iter": done["iteration"],
+        "buffer_size": done["kept"],
+        "loss": done["loss"],
+        "loss_policy": done["policy_loss"],
+        "loss_value": done["value_loss"],
+        "eval_wins": done["won_against_random"],
+        "eval_losses": done["lost_against_random"],
+        "eval_draws": done["drawn_against_random"],
         "sims_selfplay": simulations,
         "sims_eval": simulations,
-        "games_per_iter": plan.get("games"),
-        "train_steps_per_iter": plan.get("steps"),
-        "batch_size": plan.get("batch"),
+        "games_per_iter": plan["games"],
+        "train_steps_per_iter": plan["steps"],
+        "batch_size": plan["batch"],
     }
 
 
@@ -80,7 +79,7 @@ def write_training(directory: Path, plan: Mapping[str, Any], log: Sequence[Mappi
         timestamp = times.get(str(done["iteration"])) or _written(made)
         rows.append({**row_of(plan, done), "timestamp": timestamp, "ckpt_path": made})
     partial = path.with_name(f"{FILE}.partial")
-    partial.write_text(_text(rows, header=True), "utf-8")
+    partial.write_text(_text(rows), "utf-8")
     partial.replace(path)
 
 
@@ -120,11 +119,10 @@ def read(path: Path) -> list[dict[str, str]]:
     return list(reader)
 
 
-def _text(rows: Sequence[Row], *, header: bool) -> str:
+def _text(rows: Sequence[Row]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    if header:
-        writer.writeheader()
+    writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
 

@@ -15,7 +15,7 @@ from chess import Color
 from gm_recon import ReconGame
 
 from .lockstep.judging import Judge, count_material
-from .player import STEP, Player, Settings
+from .thinker import STEP, Settings, Thinker
 
 #: Half-moves of each game: enough for captures by both sides.
 PLIES = 16
@@ -55,7 +55,7 @@ def warm_up(judge: Judge) -> None:
 def play_random(judge: Judge, settings: Settings, seed: str, color: Color, plies: int) -> None:
     """Play so many half-moves of a game as a colour, against moves at random."""
     game, rng = ReconGame(), random.Random(f"{seed} random")
-    player = Player(color, judge, settings, random.Random(f"{seed} player"))
+    player = Thinker(color, judge, settings, random.Random(f"{seed} player"))
     while not game.is_over() and game.ply < plies:
         if game.turn != color:
             game.sense(None)

@@ -1,352 +1,295 @@
 // @ts-check
 /**
- * A game's page while the game is played: it shows every state that the server sends, and sends what the player does.
- * The server says which moves there are; nothing here knows the rules.
+ * A board. chessground draws the pieces and takes the mouse and the finger; under it lie 64 squares, which show marks
+ * and serve the keyboard and screen readers: the arrow keys lead from square to square, and Enter or the space bar
+ * chooses one. Nothing here knows the rules.
  */
 
-import { setClock } from "./clocks.js";
-import { keepFocus } from "./focus.js";
-import { addMoves, lastListed } from "./movelist.js";
-import { dropsOf, endsFrom } from "./moves.js";
-import { makePainter } from "./painter.js";
-import { showNextGame } from "./nextgame.js";
-import { readPlacement, windowAround, writePlacement } from "./pieces.js";
-import { Pocket } from "./pocket.js";
-import { choosePromotion } from "./promotion.js";
-import { sayReady } from "./ready.js";
-import { fieldsOf, send } from "./sending.js";
-import { Squares } from "./squares.js";
-import { Suspects } from "./suspects.js";
+import { Chessground } from "./chessground/dist/chessground.min.js";
+import { squaresOf } from "./moves.js";
+import { away, drawnPiece, FILES, NAMES, percent, SQUARES } from "./pieces.js";
 
-/** @typedef {import("./view.js").LiveView} LiveView */
-
-const game = element("game");
-const live = element("live");
-const controls = element("controls");
-const said = element("said");
-const complaint = element("complaint");
-const path = game.dataset.path ?? "";
-const list = document.getElementById("movetext");
-const blind = game.dataset.senses === "1";
-
-/** @type {LiveView} */
-let shown = JSON.parse(element("view").textContent ?? "");
-/** @type {import("./view.js").Color} */
-let bottom = game.dataset.bottom === "black" ? "black" : "white";
-/** The square that is chosen, or the piece in hand, and the moves by the squares where they end. */
-/** @type {{ from: string | null, ends: Map<string, string[]> } | null} */
-let chosen = null;
-let sending = false;
-/** @type {string | null} */
-let dropped = null;
-/**
- * The square under the pointer or with the focus.
- * @type {string | null}
- */
-let over = null;
-
-const squares = new Squares(element("cells"), { choose, hover, lift, drop, cancel }, (piece) => painter.picture(piece));
-const painter = await makePainter(element("board"), element("still"), game.dataset.assets);
-const pocket = new Pocket(element("pocket"), (piece) => choosePiece(piece));
-const aid = blind && shown.seat !== null ? await import("./aid.js") : null;
-const suspects =
-  blind && shown.seat !== null
-    ? new Suspects(`gmd.marks ${path} ${shown.seat}`, element("marks"), (marks) => squares.suspect(marks))
-    : null;
+/** @typedef {import("./pieces.js").Key} Key */
+/** @typedef {import("./view.js").Position} Position */
 
 /**
- * Show a state of the game, unless a later one is shown already.
- * @param {LiveView} view
+ * What a player's board reports.
+ * @typedef {object} Handlers
+ * @property {(square: Key) => void} choose A square was chosen, by a press or by a key.
+ * @property {(from: Key, to: Key, isPremove: boolean) => void} move A piece was moved on the board.
+ * @property {(letter: string, to: Key) => void} drop A piece in hand, by its letter of FEN, was dragged to a square.
+ * @property {(square: Key | null) => void} hover The square under the pointer or with the focus.
+ * @property {() => void} cancel
  */
-export function apply(view) {
-  if (view.seq < shown.seq) return;
-  if (list !== null && view.moves.length === 0 && lastListed() < view.ply) return location.reload(); // it lacks too many
-  const isNew = view.seq > shown.seq;
-  const before = shown;
-  shown = view;
-  if (view.html) live.innerHTML = view.html;
-  if (isNew) release();
-  draw(before !== view && dropped !== view.board.last_move);
-  dropped = null;
-  addMoves(view.moves, path);
-  setClock(view.clock);
-  keepFocus(controls, toggle, view.over);
-  hover(over);
-  if (isNew) announce();
-  aid?.follow(view, (possible) => squares.mark("possible", possible));
-  if (view.over) suspects?.forget();
-  if (view.over && view.seat !== null) showNextGame(path);
-  sayReady(view, lastListed, apply);
-}
 
 /**
- * Draw the board.
- * @param {boolean} animated
+ * What a player may do on the board.
+ * @typedef {object} Freedom
+ * @property {import("./view.js").Color} side whose pieces it moves
+ * @property {boolean} moves whether they can be moved now
+ * @property {boolean} premoves whether they can be moved before it is their turn
+ * @property {Map<Key, Key[]>} ends the squares where their moves end, by those where they begin
  */
-function draw(animated) {
-  const { placement, last_move, check, window, unseen } = shown.board;
-  const pieces = readPlacement(placement);
-  painter.show(writePlacement(pieces), animated);
-  squares.name(pieces);
-  squares.mark("last", last_move === null ? [] : [last_move.slice(0, 2), last_move.slice(2, 4)]);
-  squares.mark("check", check === null ? [] : [check]);
-  squares.mark("window", window);
-  squares.mark("unseen", unseen);
-  squares.mark("own", movable());
-  const hands = shown.board.pockets;
-  if (hands !== null && shown.seat !== null) pocket.show(hands[shown.seat === "white" ? 0 : 1]);
+
+/** @type {Record<string, [number, number]>} */
+const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+/** What a screen reader says of squares with a mark. */
+const WORDS = { window: "sensed", unseen: "not seen", lost: "your loss", hint: "the sense that would tell most" };
+
+/** Return whether the visitor wants nothing to move. */
+function isQuiet() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Return the squares from which the player can move. */
-function movable() {
-  return shown.can?.phase === "move" ? shown.can.moves.filter((move) => !move.includes("@")).map((move) => move.slice(0, 2)) : [];
-}
+export class Board {
+  /** @type {Map<Key, HTMLElement>} */
+  #cells = new Map();
+  /** @type {import("./view.js").Color} */
+  bottom = "white";
 
-/** Show what the player can do, and hide the rest. */
-function toggle() {
-  const { can, over, seat, seq } = shown;
-  /** @type {Record<string, boolean>} */
-  const shows = {
-    open: can === null ? !over && seq % 16 < 4 : can.phase === "open",
-    sense: can?.phase === "sense",
-    move: can?.phase === "move",
-    offer: can?.draw === "offer",
-    accept: can?.draw === "accept",
-    claim: (can?.claim.length ?? 0) > 0,
-    resign: can?.resign === true,
-    over: over && seat !== null,
-    play: !over && seat !== null,
-  };
-  for (const part of game.querySelectorAll("[data-act]")) {
-    if (part instanceof HTMLElement) part.hidden = shows[part.dataset.act ?? ""] !== true;
+  /**
+   * @param {HTMLElement} place that it fills
+   * @param {Handlers | null} handlers null for a board that is only looked at
+   */
+  constructor(place, handlers) {
+    this.handlers = handlers;
+    this.squares = place.appendChild(document.createElement("div"));
+    this.squares.className = "cells cg-wrap";
+    if (handlers !== null) {
+      this.squares.setAttribute("role", "group");
+      this.squares.setAttribute("aria-label", "Board");
+    } else this.squares.setAttribute("aria-hidden", "true");
+    for (let index = 0; index < 64; index++) {
+      const square = /** @type {Key} */ (`${FILES[index % 8]}${8 - Math.floor(index / 8)}`);
+      const cell = document.createElement(handlers === null ? "i" : "button");
+      if (cell instanceof HTMLButtonElement) cell.type = "button";
+      cell.className = (index + Math.floor(index / 8)) % 2 ? "cell dark" : "cell light";
+      cell.dataset.square = square;
+      if (handlers !== null) cell.tabIndex = square === "e2" ? 0 : -1;
+      this.#cells.set(square, cell);
+    }
+    this.squares.append(...this.#cells.values());
+    const ground = place.appendChild(document.createElement("div"));
+    ground.className = "ground";
+    ground.setAttribute("aria-hidden", "true");
+    this.ground = Chessground(ground, {
+      fen: "8/8/8/8/8/8/8/8",
+      viewOnly: handlers === null,
+      ranksPosition: "left",
+      addDimensionsCssVarsTo: place,
+      animation: { enabled: !isQuiet(), duration: 200 },
+      draggable: { enabled: handlers !== null },
+      drawable: { enabled: handlers !== null, visible: handlers !== null },
+      movable: {
+        free: false,
+        events: {
+          after: (from, to, { premove }) => handlers?.move(from, to, premove),
+          afterNewPiece: (role, to) => handlers?.drop(role === "knight" ? "N" : (role[0] ?? "").toUpperCase(), to),
+        },
+      },
+      premovable: { events: { set: () => this.#label(), unset: () => this.#label() } },
+      events: {
+        select: (square) => {
+          handlers?.choose(square);
+          this.#label();
+        },
+      },
+    });
+    if (handlers !== null) this.#listen(place, handlers);
   }
-  for (const field of game.querySelectorAll("input[name=ply]")) {
-    if (field instanceof HTMLInputElement) field.value = String(shown.ply);
+
+  /** The pieces by their squares. */
+  get pieces() {
+    return this.ground.state.pieces;
   }
-  const fen = document.getElementById("fen");
-  if (fen instanceof HTMLInputElement) fen.value = shown.board.fen;
-  const legal = document.getElementById("legal");
-  legal?.replaceChildren(...(can?.moves ?? []).map((move) => new Option(move, move)));
-  game.classList.toggle("sensing", can?.phase === "sense");
-  document.title = `${can?.phase === "move" || can?.phase === "sense" ? "Your turn – " : ""}${title()}`;
-}
 
-/** Return the page's title: the players, and the game. */
-function title() {
-  const names = ["white", "black"].map((side) => live.querySelector(`.bar.${side} .player`)?.textContent ?? "open seat");
-  return `${names.join(" – ")}, game ${path.replace("/games/", "")} – gmd`;
-}
-
-/** Say how the game stands, for those who do not see it. */
-function announce() {
-  const last = shown.moves[shown.moves.length - 1];
-  const words = [...live.querySelectorAll(".status p, .observed li")].map((each) => each.textContent?.trim() ?? "");
-  said.textContent = [...(last ? [`${last.color} played ${last.san}.`] : []), ...words].join(" ");
-}
-
-// --- What the player does --------------------------------------------------------------------------------------------
-
-/**
- * A square was chosen, by a click or by a key.
- * @param {string} square
- */
-function choose(square) {
-  const { can } = shown;
-  if (suspects?.active) return suspects.mark(square);
-  if (can === null || sending) return;
-  if (can.phase === "sense" && can.senses.includes(square)) return void act({ kind: "sense", square });
-  if (can.phase !== "move") return;
-  if (chosen !== null && chosen.ends.has(square)) return void finish(square, true);
-  const again = chosen?.from === square;
-  release();
-  if (!again) begin(square);
-}
-
-/**
- * Choose the square of a piece, and show where it can go.
- * @param {string} from
- */
-function begin(from) {
-  const ends = endsFrom(shown.can?.moves ?? [], from, squares.pieces);
-  if (ends.size === 0) return false;
-  pocket.release();
-  chosen = { from, ends };
-  squares.mark("selected", [from]);
-  squares.mark("target", ends.keys());
-  return true;
-}
-
-/**
- * Choose a piece in hand; null to put it away.
- * @param {string | null} piece
- */
-function choosePiece(piece) {
-  chosen = null;
-  squares.mark("selected", []);
-  const ends = piece === null ? new Map() : dropsOf(shown.can?.moves ?? [], piece);
-  chosen = piece === null ? null : { from: null, ends };
-  squares.mark("target", ends.keys());
-}
-
-/**
- * Make the move that ends on a square.
- * @param {string} end
- * @param {boolean} animated
- */
-async function finish(end, animated) {
-  const moves = chosen?.ends.get(end) ?? [];
-  const from = chosen?.from ?? null;
-  release();
-  const move = moves.length > 1 ? await choosePromotion(moves) : moves[0] ?? null;
-  if (move === null || move === undefined) return draw(false);
-  if (!animated && from !== null && !blind) {
-    const pieces = new Map(squares.pieces);
-    const piece = pieces.get(from);
-    if (piece !== undefined) pieces.set(end, piece);
-    pieces.delete(from);
-    painter.show(writePlacement(pieces), false);
-    dropped = move;
+  /**
+   * Show a position.
+   * @param {Position} position
+   * @param {boolean} animated
+   */
+  show(position, animated) {
+    this.ground.set({
+      animation: { enabled: animated && !isQuiet() },
+      fen: position.placement,
+      lastMove: squaresOf(position.last_move),
+    });
+    const king = position.check === null ? undefined : this.pieces.get(/** @type {Key} */ (position.check));
+    this.ground.set({ check: king?.color ?? false });
+    this.mark("window", position.window);
+    this.mark("unseen", position.unseen);
+    this.mark("lost", position.lost === null ? [] : [position.lost]);
+    this.#remember(position.remembered);
+    if (position.shares !== undefined) this.share(position.shares);
   }
-  const offer = /** @type {HTMLInputElement | null} */ (controls.querySelector("input[name=offer_draw]"));
-  await act({ kind: "move", move, ...(offer?.checked ? { offer_draw: "1" } : {}) });
-  if (offer !== null) offer.checked = false;
-}
 
-/**
- * @param {string} square
- * @returns {boolean}
- */
-function lift(square) {
-  if (suspects?.active || sending || shown.can?.phase !== "move") return false;
-  return movable().includes(square);
-}
-
-/**
- * @param {string} from
- * @param {string | null} to
- */
-function drop(from, to) {
-  release();
-  if (to === null || !begin(from)) return;
-  if (chosen?.ends.has(to)) void finish(to, false);
-  else if (to !== from) release();
-}
-
-/** @param {string | null} square */
-function hover(square) {
-  over = square;
-  const senses = shown.can?.phase === "sense" && square !== null && !suspects?.active;
-  squares.mark("aim", senses && square !== null ? windowAround(square) : []);
-}
-
-function cancel() {
-  suspects?.release();
-  release();
-}
-
-/** Choose nothing. */
-function release() {
-  chosen = null;
-  pocket.release();
-  squares.mark("selected", []);
-  squares.mark("target", []);
-  squares.mark("aim", []);
-}
-
-/**
- * Send what the player does, with the fields that every form has.
- * @param {Record<string, string>} fields
- */
-async function act(fields) {
-  const form = controls.querySelector("form[action$='/act']");
-  if (!(form instanceof HTMLFormElement)) return;
-  const all = new URLSearchParams();
-  for (const name of ["csrf", "seat"]) {
-    const value = new FormData(form).get(name);
-    if (value !== null) all.set(name, String(value));
+  /**
+   * Shade the squares by the probability that an enemy piece stands there; a square that is surely empty is not covered.
+   * @param {readonly number[] | null} shares for each square from a1, b1 to h8; null for no shades
+   * @param {string} piece what it is, for screen readers
+   */
+  share(shares, piece = "enemy") {
+    this.squares.classList.toggle("believing", shares !== null);
+    for (const [index, square] of SQUARES.entries()) {
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(square));
+      const share = shares?.[index] ?? 0;
+      cell.classList.toggle("possible", share > 0);
+      cell.style.setProperty("--shade", String(0.1 + 0.7 * share ** 0.6));
+      if (share === 0) delete cell.dataset.chance;
+      else cell.dataset.chance = `${piece} ${percent(share)}`;
+      if (share < 0.005 || share >= 0.995) delete cell.dataset.percent;
+      else cell.dataset.percent = String(Math.round(100 * share));
+    }
+    this.#label();
   }
-  all.set("ply", String(shown.ply));
-  for (const [name, value] of Object.entries(fields)) all.set(name, value);
-  await submit(all);
-}
 
-/** @param {URLSearchParams} fields */
-async function submit(fields) {
-  if (sending) return;
-  sending = true;
-  fields.set("since", String(lastListed()));
-  const answer = await send(`${path}/act`, fields);
-  sending = false;
-  complaint.hidden = "view" in answer;
-  if ("view" in answer) {
-    complaint.textContent = "";
-    for (const field of controls.querySelectorAll("#move, #square")) clear(field);
-    return apply(answer.view);
+  /**
+   * Say what the player may do. A move that waits for the player's turn is made if it is possible now.
+   * @param {Freedom} freedom
+   */
+  free({ side, moves, premoves, ends }) {
+    const enabled = moves || premoves;
+    this.ground.set({
+      turnColor: moves === (side === "white") ? "white" : "black",
+      movable: { color: side, dests: ends },
+      premovable: { enabled: premoves },
+      selectable: { enabled },
+      draggable: { enabled },
+    });
+    if (!enabled) this.release();
+    else if (moves) this.ground.playPremove();
+    this.#label();
   }
-  complaint.textContent = answer.refusal;
-  dropped = null;
-  draw(false);
-}
 
-/**
- * Turn the board.
- * @param {import("./view.js").Color} side
- */
-function turn(side) {
-  bottom = side;
-  game.classList.toggle("flipped", side === "black");
-  squares.turn(side);
-  painter.turn(side);
-}
+  /** Choose nothing, and forget a move that waits. */
+  release() {
+    this.ground.cancelMove();
+    this.#label();
+  }
 
-/** Take the page over from its forms. */
-export function begun() {
-  turn(bottom);
-  draw(false);
-  setClock(shown.clock);
-  toggle();
-  game.classList.add("scripted");
-  aid?.follow(shown, (possible) => squares.mark("possible", possible));
-  sayReady(shown, lastListed, apply);
-  controls.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (!(form instanceof HTMLFormElement) || !form.action.endsWith("/act")) return;
-    event.preventDefault();
-    void submit(fieldsOf(form, event.submitter));
-  });
-  element("flip").addEventListener("click", (event) => {
-    event.preventDefault();
-    turn(bottom === "white" ? "black" : "white");
-  });
-  const copy = document.getElementById("copy");
-  if (copy !== null && navigator.clipboard) {
-    copy.hidden = false;
-    copy.addEventListener("click", () => {
-      const link = /** @type {HTMLInputElement} */ (element("link"));
-      void navigator.clipboard.writeText(link.value).then(() => (said.textContent = copy.textContent = "Copied"));
+  /**
+   * Put a side at the bottom.
+   * @param {import("./view.js").Color} bottom
+   */
+  turn(bottom) {
+    this.ground.set({ orientation: bottom });
+    if (bottom === this.bottom) return;
+    this.bottom = bottom;
+    const focused = document.activeElement;
+    this.squares.append(...[...this.squares.querySelectorAll(".cell")].reverse());
+    if (focused instanceof HTMLElement && this.squares.contains(focused)) focused.focus();
+  }
+
+  /**
+   * Show a class on these squares alone.
+   * @param {string} kind
+   * @param {Iterable<string>} squares
+   */
+  mark(kind, squares) {
+    const wanted = new Set(squares);
+    for (const [square, cell] of this.#cells) cell.classList.toggle(kind, wanted.has(square));
+    this.#label();
+  }
+
+  /**
+   * Show suspected pieces on squares.
+   * @param {ReadonlyMap<string, string>} suspects squares with symbols
+   */
+  suspect(suspects) {
+    for (const [square, cell] of this.#cells) {
+      const symbol = suspects.get(square);
+      if (symbol === undefined) delete cell.dataset.suspect;
+      else cell.dataset.suspect = symbol;
+    }
+    this.#label();
+  }
+
+  /**
+   * Show pieces as they were seen in earlier turns, with their ages.
+   * @param {readonly import("./view.js").Remembered[]} pieces
+   */
+  #remember(pieces) {
+    for (const cell of this.#cells.values()) {
+      delete cell.dataset.remembered;
+      cell.replaceChildren();
+    }
+    for (const [square, letter, age] of pieces) {
+      const cell = this.#cells.get(/** @type {Key} */ (square));
+      if (cell === undefined) continue;
+      const said = age === 0 ? "at the start" : age === 1 ? "a turn ago" : `${age} turns ago`;
+      cell.dataset.remembered = `${NAMES[letter.toLowerCase()]} ${said}`;
+      const shown = document.createElement("span");
+      shown.className = "age";
+      shown.textContent = age ? String(age) : "";
+      cell.append(drawnPiece(letter), shown);
+    }
+    this.#label();
+  }
+
+  #label() {
+    if (this.handlers === null) return;
+    const { selected, premovable, movable } = this.ground.state;
+    const ends = selected === undefined ? [] : premovable.dests ?? movable.dests?.get(selected) ?? [];
+    for (const [square, cell] of this.#cells) {
+      const piece = this.pieces.get(square);
+      const words = [square, piece === undefined ? "empty" : `${piece.color} ${piece.role}`];
+      for (const [kind, said] of Object.entries(WORDS)) if (cell.classList.contains(kind)) words.push(said);
+      if (cell.dataset.remembered) words.push(`enemy ${cell.dataset.remembered}`);
+      if (cell.dataset.chance) words.push(cell.dataset.chance);
+      if (cell.dataset.suspect) words.push("marked");
+      if (square === selected) words.push("chosen");
+      if (ends.includes(square)) words.push("can be chosen");
+      if (premovable.current?.includes(square)) words.push("premove");
+      const label = words.join(", ");
+      if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
+    }
+  }
+
+  /**
+   * @param {HTMLElement} place
+   * @param {Handlers} handlers
+   */
+  #listen(place, handlers) {
+    /** @param {PointerEvent} event */
+    const at = (event) => this.ground.getKeyAtDomPos([event.clientX, event.clientY]) ?? null;
+    const measure = () => this.ground.state.dom.bounds.clear(); // what stands above the board may have grown
+    place.addEventListener("pointerenter", measure);
+    place.addEventListener("pointerdown", measure, { capture: true });
+    place.addEventListener("pointermove", (event) => handlers.hover(at(event)));
+    place.addEventListener("pointerleave", () => handlers.hover(null));
+    this.squares.addEventListener("focusin", (event) => {
+      const square = squareOf(event.target);
+      if (square === null) return;
+      for (const [name, cell] of this.#cells) cell.tabIndex = name === square ? 0 : -1;
+      handlers.hover(square);
+    });
+    this.squares.addEventListener("focusout", () => handlers.hover(null));
+    this.squares.addEventListener("click", (event) => {
+      const square = squareOf(event.target);
+      if (square === null) return;
+      this.ground.selectSquare(this.ground.state.selected === square ? null : square);
+      this.#label();
+    });
+    this.squares.addEventListener("keydown", (event) => {
+      const square = squareOf(event.target);
+      if (square === null || event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.key === "Escape") handlers.cancel();
+      const step = KEYS[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const sign = this.bottom === "white" ? 1 : -1;
+      const next = away(square, sign * step[0], sign * step[1]);
+      if (next !== null) this.#cells.get(next)?.focus();
     });
   }
-  addEventListener("pageshow", (event) => {
-    if (event.persisted) location.reload(); // the page was put away, and is out of date
-  });
-}
-
-/** Return the last ply whose move the page lists, and the number of the state that it shows. */
-export function position() {
-  return { ply: shown.ply, listed: lastListed(), seq: shown.seq, over: shown.over };
-}
-
-/** @param {Element} field */
-function clear(field) {
-  if (field instanceof HTMLInputElement) field.value = "";
 }
 
 /**
- * @param {string} id
- * @returns {HTMLElement}
+ * @param {EventTarget | null} target
+ * @returns {Key | null}
  */
-function element(id) {
-  const found = document.getElementById(id);
-  if (found === null) throw new Error(`the page has no element ${id}`);
-  return found;
+function squareOf(target) {
+  const cell = target instanceof Element ? target.closest("[data-square]") : null;
+  return cell instanceof HTMLElement ? /** @type {Key} */ (cell.dataset.square) : null;
 }

@@ -1,11 +1,31 @@
 // @ts-check
 /** Clocks that run on between two states of a game. */
 
+/** Seconds below which a clock is red. */
+const LOW = 10;
+
 /** @type {import("./view.js").Clock | null} */
 let clock = null;
+/** Whether the visitor has been warned of its own clock. */
+let warned = false;
 let since = 0;
 /** @type {number | undefined} */
 let timer;
+
+/** @type {(() => void) | null} */
+let warn = null;
+/** @type {import("./view.js").Color | null} */
+let own = null;
+
+/**
+ * Warn a player whose clock runs low, once until it has more time again.
+ * @param {import("./view.js").Color | null} side
+ * @param {() => void} how
+ */
+export function warnOfLowTime(side, how) {
+  own = side;
+  warn = how;
+}
 
 /**
  * Show a clock, and let it run.
@@ -38,7 +58,14 @@ function show() {
     if (clock === null || !(shown instanceof HTMLElement)) continue;
     const side = shown.dataset.clock === "white" ? "white" : "black";
     const left = clock[side];
-    const text = clockText(left === null || clock.running !== side ? left : left - passed);
+    const now = left === null || clock.running !== side ? left : left - passed;
+    const text = clockText(now);
+    const low = now !== null && now < LOW;
+    shown.classList.toggle("low", low);
+    if (side === own && now !== null && clock.running === side) {
+      if (low && !warned) warn?.();
+      warned = low;
+    }
     if (shown.textContent !== text) shown.textContent = text;
   }
 }

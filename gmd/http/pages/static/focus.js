@@ -18,7 +18,7 @@ export function keepFocus(controls, change, over) {
   if (focused instanceof HTMLElement && controls.contains(focused)) {
     if (focused.closest("[hidden]") === null) return;
     if (focused instanceof HTMLInputElement && !over) typing = true;
-    else if (byKeys) /** @type {HTMLElement | null} */ (document.querySelector("#cells [tabindex='0']"))?.focus({ preventScroll: true });
+    else if (byKeys) /** @type {HTMLElement | null} */ (document.querySelector(".cells [tabindex='0']"))?.focus({ preventScroll: true });
   } else if (focused !== null && focused !== document.body) typing = false;
   if (!typing) return;
   const field = [...controls.querySelectorAll("#square, #move")].find((each) => each.closest("[hidden]") === null);

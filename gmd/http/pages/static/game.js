@@ -5,8 +5,8 @@
  */
 
 import { copyOnClick, showButtons } from "./copying.js";
+import { reveal } from "./movelist.js";
 import { showNextGame } from "./nextgame.js";
-import { MovingBoards } from "./replay.js";
 
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
 const position = /** @type {HTMLElement} */ (document.getElementById("position"));
@@ -16,7 +16,11 @@ const query = game.dataset.query ?? "";
 const last = Number(game.dataset.last);
 
 const counts = document.getElementById("counts");
-const boards = new MovingBoards(game.dataset.sprite);
+/** The boards of the page, which stay the same from ply to ply while the figures around them change. */
+/** @type {import("./board.js").Board[]} */
+const boards = [];
+/** @type {typeof import("./board.js") | null} */
+let moving = null;
 
 /** The ply that was asked for, the one to be shown once the address names it, and the one that is drawn. */
 let asked = Number(game.dataset.ply);
@@ -55,7 +59,7 @@ async function show(ply) {
     const part = document.createElement("template"); // in which pictures are not loaded
     part.innerHTML = await answer.text();
     said.textContent = part.content.querySelector("img")?.alt ?? "";
-    boards.stand(part.content, Math.abs(ply - drawn) === 1);
+    stand(part.content, Math.abs(ply - drawn) === 1);
     drawn = ply;
     position.replaceChildren(part.content);
     showButtons(position);
@@ -69,6 +73,35 @@ async function show(ply) {
 }
 
 /**
+ * Put moving boards in place of the server's pictures.
+ * @param {ParentNode} part of the page
+ * @param {boolean} animated
+ */
+function stand(part, animated) {
+  if (moving === null) return;
+  for (const [index, figure] of [...part.querySelectorAll("figure[data-board]")].entries()) {
+    const shown = /** @type {import("./view.js").Position} */ (JSON.parse(figure.getAttribute("data-board") ?? ""));
+    const image = /** @type {HTMLImageElement} */ (figure.querySelector("img"));
+    const place = placeOf(index);
+    place.setAttribute("aria-label", image.alt);
+    image.replaceWith(place);
+    const board = (boards[index] ??= new moving.Board(place, null));
+    board.turn(shown.orientation);
+    board.show(shown, animated);
+  }
+}
+
+/** @param {number} index of the board on the page */
+function placeOf(index) {
+  const found = boards[index]?.squares.parentElement;
+  if (found) return found;
+  const place = document.createElement("div");
+  place.className = "place";
+  place.setAttribute("role", "img");
+  return place;
+}
+
+/**
  * Mark a ply in the list of moves.
  * @param {number} ply
  */
@@ -76,7 +109,7 @@ function mark(ply) {
   game.querySelector(".moves [aria-current]")?.removeAttribute("aria-current");
   const link = game.querySelector(`.moves [data-ply="${ply}"]`);
   link?.setAttribute("aria-current", "step");
-  link?.scrollIntoView({ block: "nearest" });
+  reveal(game.querySelector(".past"), link);
   if (counts instanceof HTMLImageElement) counts.src = `${path}.counts.svg?ply=${ply}`;
 }
 
@@ -106,6 +139,18 @@ function takesKeys(target) {
   return target instanceof HTMLElement && target.closest("input, select, textarea, [contenteditable]") !== null;
 }
 
+/** Load the largest surprises, which the server finds only if somebody wants to see them. */
+async function loadSurprises() {
+  const place = document.getElementById("surprises");
+  if (place === null || place.childElementCount > 0) return;
+  try {
+    const answer = await fetch(`${path}/counts?part=1`, { headers: { accept: "text/html" } });
+    if (answer.ok) place.innerHTML = await answer.text();
+  } catch (error) {
+    console.warn(error); // the table has them, too
+  }
+}
+
 /** Return the address of the ply that is shown. */
 function address() {
   const page = new URL(`${path}${query}`, location.href);
@@ -113,6 +158,7 @@ function address() {
   return page.href;
 }
 
+document.querySelector("details.counts")?.addEventListener("toggle", () => void loadSurprises());
 copyOnClick(address, said);
 showButtons(document);
 showNextGame(path);
@@ -133,8 +179,13 @@ if (game.querySelector("[data-ply]")) {
   });
   const first = shown;
   addEventListener("hashchange", () => void show(plyOfHash() ?? first));
-  await boards.load();
-  boards.stand(position, false);
   const wanted = plyOfHash();
   if (wanted !== null) void show(wanted);
+}
+
+try {
+  moving = await import("./board.js");
+  stand(document, false);
+} catch (error) {
+  console.warn("the moving boards cannot be shown", error);
 }

@@ -1,22 +1,30 @@
 // @ts-check
 /** Follows a game, or lists of games, by the server's events. */
 
-/** Milliseconds before a stream that the server has refused is asked for again. */
-const PAUSE = 5_000;
+/** Milliseconds before a lost stream is asked for again, at first and at most. */
+const SOON = 500;
+const LATER = 4_000;
+/** Milliseconds after which a page says that its stream is lost. */
+const PATIENCE = 1_000;
 /** Milliseconds after which a page that nobody looks at reads no more events. */
 const AWAY = 30_000;
 
 /**
- * Read events while the page is looked at, until the server says that there are no more. The browser itself connects
- * again when the connection is lost; it then names the last event that it has got.
+ * Read events while the page is looked at, until the server says that there are no more.
  * @param {() => string} address where to read from; it names what the page has already
  * @param {Record<string, (data: string) => void>} takers what takes each kind of event
+ * @param {(lost: boolean) => void} [report] is told when the connection is lost, and when it is there again
  */
-export function read(address, takers) {
+export function read(address, takers, report = () => {}) {
   /** @type {EventSource | null} */
   let source = null;
   /** @type {number | undefined} */
   let timer;
+  /** @type {number | undefined} */
+  let silence;
+  /** @type {number | undefined} */
+  let away;
+  let pause = SOON;
   let ended = false;
 
   function open() {
@@ -26,15 +34,26 @@ export function read(address, takers) {
     for (const [kind, take] of Object.entries(takers)) {
       opened.addEventListener(kind, (event) => take(/** @type {MessageEvent<string>} */ (event).data));
     }
+    opened.addEventListener("open", () => {
+      clearTimeout(silence);
+      silence = undefined;
+      pause = SOON;
+      report(false);
+    });
     opened.addEventListener("end", () => {
       ended = true;
       close();
     });
     opened.addEventListener("error", () => {
-      if (opened.readyState !== EventSource.CLOSED || source !== opened) return; // else the browser connects again
-      close();
-      timer = setTimeout(open, PAUSE);
+      if (source === opened) lose();
     });
+  }
+
+  function lose() {
+    close();
+    silence ??= setTimeout(() => report(true), PATIENCE);
+    timer = setTimeout(open, pause * (1 + Math.random() / 2)); // not all readers of a server at once
+    pause = Math.min(2 * pause, LATER);
   }
 
   function close() {
@@ -43,12 +62,14 @@ export function read(address, takers) {
     source = null;
   }
 
+  addEventListener("offline", () => {
+    if (source !== null) lose();
+  });
+  addEventListener("online", open);
   document.addEventListener("visibilitychange", () => {
+    clearTimeout(away);
     if (document.visibilityState === "visible") open();
-    else {
-      clearTimeout(timer);
-      timer = setTimeout(close, AWAY);
-    }
+    else away = setTimeout(close, AWAY);
   });
   addEventListener("pagehide", close);
   addEventListener("pageshow", open);
@@ -61,9 +82,9 @@ export function read(address, takers) {
  * @param {string} seat the seat to look from, for a player of both; else empty
  * @param {() => number} listed the last ply of the list of moves
  * @param {(view: import("./view.js").LiveView) => void} apply
+ * @param {(lost: boolean) => void} report
  */
-export function follow(path, seat, listed, apply) {
-  read(() => `${path}/events?${new URLSearchParams({ since: String(listed()), ...(seat ? { view: seat } : {}) })}`, {
-    message: (data) => apply(/** @type {import("./view.js").LiveView} */ (JSON.parse(data))),
-  });
+export function follow(path, seat, listed, apply, report) {
+  const address = () => `${path}/events?${new URLSearchParams({ since: String(listed()), ...(seat ? { view: seat } : {}) })}`;
+  read(address, { message: (data) => apply(/** @type {import("./view.js").LiveView} */ (JSON.parse(data))) }, report);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The list of moves, which grows with the game. */
+/** The list of moves, or of a blind player's own turns, which grows with the game. */
 
 const list = document.getElementById("movetext");
 
@@ -30,6 +30,18 @@ export function addMoves(moves, path) {
   list.scrollTop = list.scrollHeight;
 }
 
+/**
+ * Scroll a list, and nothing around it, until it shows an entry.
+ * @param {Element | null} scrolled
+ * @param {Element | null | undefined} entry
+ */
+export function reveal(scrolled, entry) {
+  if (scrolled === null || !entry) return;
+  const [outer, inner] = [scrolled.getBoundingClientRect(), entry.getBoundingClientRect()];
+  if (inner.top < outer.top) scrolled.scrollTop -= outer.top - inner.top;
+  else if (inner.bottom > outer.bottom) scrolled.scrollTop += inner.bottom - outer.bottom;
+}
+
 /** @param {import("./view.js").Move} move */
 function newRow(move) {
   const row = document.createElement("li");
@@ -38,4 +50,42 @@ function newRow(move) {
   if (move.color === "black") row.insertAdjacentHTML("beforeend", ' <span class="gap">…</span> ');
   list?.append(row);
   return row;
+}
+
+// --- A blind player's own turns ---------------------------------------------------------------------------------------
+
+/** @typedef {import("./view.js").Turn} Turn */
+
+const own = document.getElementById("turns");
+
+/**
+ * The turns that the page has.
+ * @type {Turn[]}
+ */
+export const turns = [];
+
+/** Return the ply of the last turn of the list. */
+export function lastTurn() {
+  return turns[turns.length - 1]?.ply ?? 0;
+}
+
+/**
+ * Add turns that the list lacks, or knows in part.
+ * @param {readonly Turn[]} given
+ */
+export function addTurns(given) {
+  if (own === null) return;
+  for (const turn of given) {
+    turns[turn.number - 1] = turn;
+    const item = own.children[turn.number - 1] ?? own.appendChild(document.createElement("li"));
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "quiet";
+    button.dataset.step = String(turn.number);
+    button.textContent = `${turn.number}. ${turn.words.join(" ")}`;
+    const focused = item.contains(document.activeElement);
+    item.replaceChildren(button);
+    if (focused) button.focus();
+  }
+  if (given.length > 0) own.scrollTop = own.scrollHeight;
 }

@@ -1,60 +1,57 @@
 // @ts-check
 /** Finds among the moves that the server lists those that somebody means by two squares. */
 
-import { FILES, sideOf } from "./pieces.js";
+import { FILES } from "./pieces.js";
+
+/** @typedef {import("./pieces.js").Key} Key */
 
 /**
- * Return the moves that lead from a square, by the squares that may be chosen as their ends.
+ * Return the moves by the squares where they begin, and by the squares that may be chosen as their ends.
  *
  * Castling is listed once. It may be chosen by the king's target as well as by the rook's square, unless another move
  * ends there.
- * @param {readonly string[]} moves in UCI
- * @param {string} from
- * @param {import("./pieces.js").Pieces} pieces
- * @returns {Map<string, string[]>}
+ * @param {readonly string[]} moves in UCI; drops are left out
+ * @param {ReadonlyMap<Key, import("./pieces.js").Piece>} pieces
+ * @returns {Map<Key, Map<Key, string[]>>}
  */
-export function endsFrom(moves, from, pieces) {
-  /** @type {Map<string, string[]>} */
-  const ends = new Map();
-  const mine = moves.filter((move) => move.startsWith(from) && !move.includes("@"));
-  for (const move of mine) {
-    const end = move.slice(2, 4);
+export function bySquares(moves, pieces) {
+  /** @type {Map<Key, Map<Key, string[]>>} */
+  const found = new Map();
+  for (const move of moves) {
+    if (move.includes("@")) continue;
+    const [from, end] = squaresOf(move);
+    const ends = found.get(from) ?? new Map();
     ends.set(end, [...(ends.get(end) ?? []), move]);
+    found.set(from, ends);
   }
-  for (const move of mine) {
-    const other = otherEnd(move, from, pieces);
-    if (other !== null && other !== from && !ends.has(other)) ends.set(other, [move]);
+  for (const [from, ends] of found) {
+    for (const [end, same] of [...ends]) {
+      const other = otherEnd(from, end, pieces);
+      if (other !== null && other !== from && !ends.has(other)) ends.set(other, same);
+    }
   }
-  return ends;
+  return found;
 }
 
 /**
  * Return the other square by which castling may be chosen; null for another move.
- * @param {string} move
- * @param {string} from
- * @param {import("./pieces.js").Pieces} pieces
- * @returns {string | null}
+ * @param {Key} from
+ * @param {Key} end
+ * @param {ReadonlyMap<Key, import("./pieces.js").Piece>} pieces
  */
-function otherEnd(move, from, pieces) {
+function otherEnd(from, end, pieces) {
   const king = pieces.get(from);
-  if (king === undefined || king.toLowerCase() !== "k") return null;
-  const end = move.slice(2, 4);
-  const rank = from[1] ?? "";
+  if (king?.role !== "king") return null;
   const step = FILES.indexOf(end[0] ?? "") - FILES.indexOf(from[0] ?? "");
-  const target = pieces.get(end);
-  if (target !== undefined && sideOf(target) === sideOf(king)) return `${step > 0 ? "g" : "c"}${rank}`;
-  if (Math.abs(step) !== 2) return null;
-  const rook = `${step > 0 ? "h" : "a"}${rank}`;
-  return pieces.get(rook)?.toLowerCase() === "r" ? rook : null;
+  if (pieces.get(end)?.color === king.color) return /** @type {Key} */ (`${step > 0 ? "g" : "c"}${from[1]}`);
+  const rook = /** @type {Key} */ (`${step > 0 ? "h" : "a"}${from[1]}`);
+  return Math.abs(step) === 2 && pieces.get(rook)?.role === "rook" ? rook : null;
 }
 
 /**
- * Return the squares on which a piece in hand may be dropped.
- * @param {readonly string[]} moves
- * @param {string} piece in capitals
- * @returns {Map<string, string[]>}
+ * Return the squares of a move in UCI: of a drop its target alone.
+ * @param {string | null} move
  */
-export function dropsOf(moves, piece) {
-  const drops = moves.filter((move) => move.startsWith(`${piece}@`));
-  return new Map(drops.map((move) => [move.slice(2), [move]]));
+export function squaresOf(move) {
+  return /** @type {[Key, Key]} */ (move?.match(/[a-h][1-8]/g) ?? []);
 }

@@ -1,9 +1,13 @@
 // @ts-check
-/** Pieces by their squares, and their names. Nothing here knows how they move. */
+/** Squares, and the names of pieces. Nothing here knows how they move. */
 
-/** @typedef {Map<string, string>} Pieces Squares with the letters of FEN: "e1" has "K". */
+/** @typedef {import("./chessground/dist/types").Key} Key */
+/** @typedef {import("./chessground/dist/types").Piece} Piece */
 
 export const FILES = "abcdefgh";
+
+/** The squares in the order of the server's rows: a1, b1 to h8. */
+export const SQUARES = [..."12345678"].flatMap((rank) => [...FILES].map((file) => /** @type {Key} */ (`${file}${rank}`)));
 
 /** @type {Readonly<Record<string, string>>} */
 export const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
@@ -15,47 +19,13 @@ export const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen
 export const SYMBOLS = { p: "♟", n: "♞", b: "♝", r: "♜", q: "♛", k: "♚" };
 
 /**
- * Return the pieces of the first field of a FEN.
- * @param {string} placement
- * @returns {Pieces}
+ * Return an element that is drawn as a piece inside of an element of the class "cg-wrap".
+ * @param {string} letter of FEN: "K" is White's king
  */
-export function readPlacement(placement) {
-  /** @type {Pieces} */
-  const pieces = new Map();
-  placement.split("/").forEach((row, index) => {
-    let file = 0;
-    for (const each of row.replaceAll("~", "")) {
-      if (/\d/.test(each)) file += Number(each);
-      else pieces.set(`${FILES[file++]}${8 - index}`, each);
-    }
-  });
-  return pieces;
-}
-
-/**
- * Return the first field of a FEN.
- * @param {Pieces} pieces
- */
-export function writePlacement(pieces) {
-  const rows = [8, 7, 6, 5, 4, 3, 2, 1].map((rank) => [...FILES].map((file) => pieces.get(`${file}${rank}`) ?? "1"));
-  return rows.map((row) => row.join("").replace(/1+/g, (gap) => String(gap.length))).join("/");
-}
-
-/**
- * Return the side of a piece.
- * @param {string} piece
- * @returns {import("./view.js").Color}
- */
-export function sideOf(piece) {
-  return piece === piece.toUpperCase() ? "white" : "black";
-}
-
-/**
- * Return a piece's name, as "white knight".
- * @param {string} piece
- */
-export function nameOf(piece) {
-  return `${sideOf(piece)} ${NAMES[piece.toLowerCase()] ?? piece}`;
+export function drawnPiece(letter) {
+  const piece = document.createElement("piece");
+  piece.className = `${letter === letter.toUpperCase() ? "white" : "black"} ${NAMES[letter.toLowerCase()]}`;
+  return piece;
 }
 
 /**
@@ -63,20 +33,29 @@ export function nameOf(piece) {
  * @param {string} square
  * @param {number} files
  * @param {number} ranks
+ * @returns {Key | null}
  */
 export function away(square, files, ranks) {
   const file = FILES[FILES.indexOf(square[0] ?? "") + files];
   const rank = Number(square[1]) + ranks;
-  return file !== undefined && rank >= 1 && rank <= 8 ? `${file}${rank}` : null;
+  return file !== undefined && rank >= 1 && rank <= 8 ? /** @type {Key} */ (`${file}${rank}`) : null;
 }
 
 /**
  * Return the squares of the window around a square.
  * @param {string} square
- * @returns {string[]}
  */
 export function windowAround(square) {
   const steps = [-1, 0, 1];
   const found = steps.flatMap((ranks) => steps.map((files) => away(square, files, ranks)));
   return found.flatMap((each) => (each === null ? [] : [each]));
+}
+
+/**
+ * Return a probability in percent.
+ * @param {number} share from 0 to 1
+ */
+export function percent(share) {
+  if (share > 0 && share < 0.01) return "under 1 %";
+  return share > 0.99 && share < 1 ? "over 99 %" : `${Math.round(100 * share)} %`;
 }

@@ -1,7 +1,10 @@
 // @ts-check
-/** The pieces that a player of crazyhouse has in hand: buttons, the pressed one of which is dropped on a square. */
+/** The pieces that a player of crazyhouse has in hand: each is dragged to a square, or pressed and then a square chosen. */
 
-import { NAMES, SYMBOLS } from "./pieces.js";
+import { drawnPiece, NAMES } from "./pieces.js";
+
+/** @typedef {import("./chessground/dist/types").Piece} Piece */
+/** @typedef {import("./chessground/dist/types").MouchEvent} MouchEvent */
 
 export class Pocket {
   /** @type {string | null} */
@@ -9,55 +12,75 @@ export class Pocket {
 
   /**
    * @param {HTMLElement} place
-   * @param {(piece: string | null) => void} choose
+   * @param {{ hold: () => void, drag: (piece: Piece, event: MouchEvent) => void }} handlers
    */
-  constructor(place, choose) {
+  constructor(place, handlers) {
     this.place = place;
-    this.choose = choose;
+    this.handlers = handlers;
   }
 
-  /** The piece to be dropped, in capitals; null for none. */
+  /** The letter of the piece to be dropped, in capitals; null for none. */
   get held() {
     return this.#held;
   }
 
   /**
    * Show the pieces in hand.
-   * @param {string} pieces
+   * @param {import("./view.js").Color} side
+   * @param {string} letters
    */
-  show(pieces) {
-    const kinds = [...new Set(pieces.toUpperCase())];
-    const counts = new Map(kinds.map((kind) => [kind, pieces.toUpperCase().split(kind).length - 1]));
-    if (this.#held !== null && !counts.has(this.#held)) this.#held = null;
+  show(side, letters) {
+    const kinds = [...new Set(letters.toUpperCase())];
+    if (this.#held !== null && !kinds.includes(this.#held)) this.#held = null;
     this.place.hidden = kinds.length === 0;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.drop : undefined;
-    this.place.replaceChildren(...kinds.map((kind) => this.#button(kind, counts.get(kind) ?? 0)));
+    const counted = kinds.map((kind) => this.#button(side, kind, letters.toUpperCase().split(kind).length - 1));
+    this.place.replaceChildren(...counted);
     if (focused) /** @type {HTMLElement | null} */ (this.place.querySelector(`[data-drop="${focused}"]`))?.focus();
   }
 
   /** Put the held piece away. */
   release() {
-    this.#hold(null);
+    if (this.#held !== null) this.#hold(null);
   }
 
   /**
+   * @param {import("./view.js").Color} side
    * @param {string} kind
    * @param {number} count
    */
-  #button(kind, count) {
+  #button(side, kind, count) {
     const button = document.createElement("button");
-    const name = NAMES[kind.toLowerCase()] ?? kind;
+    const role = /** @type {Piece["role"]} */ (NAMES[kind.toLowerCase()]);
     button.type = "button";
     button.className = "plain";
     button.dataset.drop = kind;
-    button.textContent = `${SYMBOLS[kind.toLowerCase()]} ${count}`;
-    button.setAttribute("aria-label", `Drop a ${name}, ${count} in hand`);
+    button.append(drawnPiece(side === "white" ? kind : kind.toLowerCase()), String(count));
+    button.setAttribute("aria-label", `Drop a ${role}, ${count} in hand`);
     button.setAttribute("aria-pressed", String(kind === this.#held));
-    button.addEventListener("click", () => {
-      this.#hold(this.#held === kind ? null : kind);
-      this.choose(this.#held);
-    });
+    button.addEventListener("click", () => this.#hold(this.#held === kind ? null : kind));
+    for (const begin of ["mousedown", "touchstart"]) {
+      button.addEventListener(begin, (event) => this.#dragged(button, { role, color: side }, /** @type {MouchEvent} */ (event)));
+    }
     return button;
+  }
+
+  /**
+   * Drag a piece once the pointer that has pressed a button leaves it.
+   * @param {HTMLElement} button
+   * @param {Piece} piece
+   * @param {MouchEvent} pressed
+   */
+  #dragged(button, piece, pressed) {
+    const ending = new AbortController();
+    const leave = () => {
+      ending.abort();
+      this.handlers.drag(piece, pressed);
+    };
+    const { signal } = ending;
+    button.addEventListener("mouseleave", leave, { signal });
+    button.addEventListener("touchmove", leave, { signal });
+    for (const end of ["mouseup", "touchend", "touchcancel"]) document.addEventListener(end, () => ending.abort(), { signal });
   }
 
   /** @param {string | null} kind */
@@ -66,5 +89,6 @@ export class Pocket {
     for (const button of this.place.querySelectorAll("button")) {
       button.setAttribute("aria-pressed", String(button.dataset.drop === kind));
     }
+    this.handlers.hold();
   }
 }

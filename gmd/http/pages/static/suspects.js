@@ -14,6 +14,8 @@ export class Suspects {
   #marks = new Map();
   /** @type {string | null} */
   #held = null;
+  /** The ply of the latest sense that has taken marks away. */
+  #sensed = -1;
 
   /**
    * @param {string} key names the game and the seat in the browser's storage
@@ -51,11 +53,23 @@ export class Suspects {
     this.#hold(null);
   }
 
-  /** Forget the marks of a game that is over. */
-  forget() {
-    this.release();
-    this.#marks.clear();
-    localStorage.removeItem(this.key);
+  /**
+   * Take the marks away of squares that a new sense has shown, and all of them once the game is over.
+   * @param {import("./view.js").LiveView} view
+   */
+  see(view) {
+    if (view.over) {
+      this.release();
+      this.#marks.clear();
+      localStorage.removeItem(this.key);
+      return this.#refresh();
+    }
+    const { phase } = view.can ?? { phase: "open" };
+    const sensed = phase === "move" ? view.ply : phase === "wait" ? view.ply - 1 : -1;
+    if (sensed <= this.#sensed) return;
+    this.#sensed = sensed;
+    for (const square of view.board.window) this.#marks.delete(square);
+    this.#write();
     this.#refresh();
   }
 
@@ -94,7 +108,8 @@ export class Suspects {
 
   #read() {
     try {
-      const kept = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      const { sensed, ...kept } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      if (typeof sensed === "number") this.#sensed = sensed;
       for (const [square, piece] of Object.entries(kept)) {
         if (/^[a-h][1-8]$/.test(square) && typeof piece === "string" && piece in NAMES) this.#marks.set(square, piece);
       }
@@ -104,6 +119,6 @@ export class Suspects {
   }
 
   #write() {
-    localStorage.setItem(this.key, JSON.stringify(Object.fromEntries(this.#marks)));
+    localStorage.setItem(this.key, JSON.stringify({ ...Object.fromEntries(this.#marks), sensed: this.#sensed }));
   }
 }

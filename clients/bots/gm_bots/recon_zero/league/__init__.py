@@ -1,4 +1,4 @@
 """A league: opponents of a training besides itself, none of which is played alone.
 
-``members`` names them, ``games`` plays them in step, and ``season`` says how often each is met in a training.
+``members`` names them, ``games`` plays them in step, and ``season`` draws the games of a training.
 """

@@ -7,7 +7,8 @@ environment :mod:`gm_env`, which is shown what its seat observed and nothing els
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,8 +23,8 @@ from gm_recon import History, WinReason
 
 from ..lockstep.games import Games, Side
 from ..lockstep.judging import Judge
-from ..player import Settings
 from ..replay import Sample
+from ..thinker import Settings
 from .members import Program
 
 #: A member as it plays: the same bot with another network or none, or another program.
@@ -80,49 +81,23 @@ def play_league(
     :raises BotUnusable: a program is not installed here.
     """
     met = {name: rivals[name] for name in sorted({fixture.member for fixture in fixtures})}
-    sides = {name: Side(rival, settings) for name, rival in met.items() if not isinstance(rival, Program)}
-    programs = {name: rival for name, rival in met.items() if isinstance(rival, Program)}
-    return play_fixtures(Side(judge, settings), fixtures, sides, programs, max_plies)
-
-
-def play_fixtures(
-    ours: Side,
-    fixtures: Sequence[Fixture],
-    sides: Mapping[str, Side],
-    programs: Mapping[str, Program],
-    max_plies: int,
-    ended: Callable[[int], None] = lambda number: None,
-) -> list[Met]:
-    """Play games of one side in step, each against another side or a program, by its name.
-
-    :param ended: called after each turn with the number of games that it has ended.
-    :raises BotUnusable: a program is not installed here.
-    """
-    games = _MixedGames(ours, fixtures, sides, programs, max_plies)
-    try:
-        games.play(ended)
+    others = {name: rival if isinstance(rival, Program) else Side(rival, settings) for name, rival in met.items()}
+    with closing(_MixedGames(Side(judge, settings), fixtures, others, max_plies)) as games:
+        games.play()
         return games.met()
-    finally:
-        games.close()
 
 
 def play_to_the_end(
-    ours: Side,
-    fixtures: Sequence[Fixture],
-    sides: Mapping[str, Side],
-    programs: Mapping[str, Program],
-    max_plies: int,
+    ours: Side, fixtures: Sequence[Fixture], others: Mapping[str, Side | Program], max_plies: int
 ) -> list[tuple[History, str]]:
-    """Play games as :func:`play_fixtures` does; return each with how it ended, in words.
+    """Play games of one side as :func:`play_league` does; return each with how it ended, in words.
 
+    :param others: the members, by name.
     :raises BotUnusable: a program is not installed here.
     """
-    games = _MixedGames(ours, fixtures, sides, programs, max_plies)
-    try:
+    with closing(_MixedGames(ours, fixtures, others, max_plies)) as games:
         games.play()
         return games.histories()
-    finally:
-        games.close()
 
 
 class _MixedGames(Games):
@@ -132,10 +107,10 @@ class _MixedGames(Games):
         self,
         ours: Side,
         fixtures: Sequence[Fixture],
-        sides: Mapping[str, Side],
-        programs: Mapping[str, Program],
+        others: Mapping[str, Side | Program],
         max_plies: int,
     ) -> None:
+        sides = {name: other for name, other in others.items() if isinstance(other, Side)}
         super().__init__(
             [
                 {fixture.color: ours} | ({not fixture.color: sides[fixture.member]} if fixture.member in sides else {})
@@ -146,6 +121,7 @@ class _MixedGames(Games):
         )
         self._fixtures, self._given_up = fixtures, dict[int, WinReason]()
         numbers = [_number(fixture.seed) for fixture in fixtures]
+        programs = {name: other for name, other in others.items() if isinstance(other, Program)}
         self._programs = {name: program.opponent(numbers[0]) for name, program in programs.items()}
         self._begin(numbers)
 

@@ -6,7 +6,7 @@ All take their turns together, and the network is asked once for all of them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import chess
 import numpy as np
@@ -18,8 +18,8 @@ from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, PAWN
 
 from ..knowledge import LOOKED_AT
-from ..player import Settings
 from ..replay import Sample
+from ..thinker import Settings
 from .candidates import Examined, examine, value_senses
 from .encoding import encode_all
 from .forest import Forest, Found
@@ -109,15 +109,10 @@ class Games:
         self._samples: list[dict[Color, list[Sample]]] = [{color: [] for color in chess.COLORS} for _ in seeds]
         self.playing = list(range(len(seeds)))
 
-    def play(self, ended: Callable[[int], None] = lambda number: None) -> None:
-        """Play all games to their ends.
-
-        :param ended: called after each turn with the number of games that it has ended, for those who show progress.
-        """
+    def play(self) -> None:
+        """Play all games to their ends."""
         while self.playing:
-            before = len(self.playing)
             self.take_turns()
-            ended(before - len(self.playing))
 
     def take_turns(self) -> None:
         """Take a turn in each game."""

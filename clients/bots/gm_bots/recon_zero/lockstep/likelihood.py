@@ -120,12 +120,6 @@ def carry(
 
 
 @kernel
-def find_position(found: Words, table: Column, keys: Column, state: Words, numbers: Numbers) -> int:
-    """Return the index of a position with the player to move; NONE if it is not there."""
-    return _find(found, table, keys, _row_of(state, numbers))
-
-
-@kernel
 def _row_of(state: Words, numbers: Numbers) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Return the row of the opponent's pieces, from a position in which the player is to move."""
     pawns, knights, bishops = state[0, OPPONENT], state[0, OPPONENT + 1], state[0, OPPONENT + 2]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import chess
 import numpy as np
-from chess import Board, Color, Move, Square
+from chess import Color, Move, Square
 from numpy.typing import NDArray
 
 from gm_env import CompiledPositions
@@ -22,13 +22,12 @@ from gm_env.actions import seen_by
 from gm_env.kernels.layout import CASTLING, COLOR, EN_PASSANT, FULLMOVES, NONE, NUMBERS, PLANES, STATE
 from gm_env.kernels.rules import Words
 from gm_env.kernels.sets import fill, make_keys
-from gm_env.positions import written
-from gm_recon import Cell, ReconBoard
+from gm_recon import Cell
 from gm_recon.position_sets import Rng
 from gm_recon.possible import PossiblePositions
 
 from .judging import Judge
-from .likelihood import Column, carry, find_position, move_weights, plant_requests, share_evenly
+from .likelihood import Column, carry, move_weights, plant_requests, share_evenly
 from .opponent_model import OpponentModel
 from .requests import weigh_requests
 from .trees import Weights, make
@@ -179,13 +178,6 @@ class WeightedPositions(EvenPositions):
         """The probability of each position: float64[positions]."""
         weights: Weights = self.joint.sum(axis=1)
         return weights
-
-    def index_of(self, board: Board) -> int | None:
-        """Return the index of a position with the player to move; None if it is not among those kept."""
-        state, numbers = written(ReconBoard.of(board))
-        rows = self.rows
-        index = find_position(rows, self._table(rows), self._keys, state[None], numbers[None])
-        return None if index == NONE else index
 
     def likeliest(self, count: int) -> tuple[Words, Weights]:
         """Return so many positions with the largest probabilities, and these; all if there are no more."""
