@@ -145,6 +145,15 @@ async def test_part_that_changes_is_loaded_alone() -> None:
         assert part.response.headers["content-type"] == "text/html; charset=utf-8"
 
 
+async def test_table_for_a_wall_is_the_page_with_a_class_of_its_own_and_has_a_link() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("contest", token=TOKEN, report=TOURNAMENT)
+        assert "/contests/1?wall=1" in (await browser.get("/contests/1")).response.text
+        wall = (await browser.get("/contests/1?wall=1")).response.text
+        assert '<div id="contest" class="wall" data-path="/contests/1">' in wall
+        assert "?wall=1" not in wall
+
+
 @pytest.mark.slow
 async def test_large_table_is_rendered_in_slices_and_charged_to_its_address() -> None:
     cells = [""] * MAX_COLUMNS
