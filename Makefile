@@ -26,10 +26,12 @@ SCRIPTS = if command -v tsc >/dev/null; then tsc --project gmd/http/pages; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test test-all lint docs dist proof bench board screenshots clean
+.PHONY: help serve env train test test-all lint docs dist proof bench board screenshots clean
 
 help:
 	@echo 'make serve        run the daemon on 127.0.0.1:7100'
+	@echo 'make env          install the environment for research: gm_env, numba, Gymnasium, PettingZoo'
+	@echo 'make train        install what gmd train and the bot recon-zero need: PyTorch, which may be gigabytes'
 	@echo 'make test         run the tests, which takes about three minutes'
 	@echo 'make test-all     run the slow tests, too'
 	@echo 'make proof        run all tests and proofs at full size, which takes a night'
@@ -47,6 +49,9 @@ help:
 
 serve: $(VENV)/.installed
 	@$(BIN)/gmd serve $(ARGS)
+
+env train: %: $(VENV)/.installed-%
+	@echo 'Installed into $(VENV)'
 
 test: $(VENV)/.installed-test
 	@$(BIN)/pytest $(WORKERS) -m 'not slow and not nightly' $(ARGS)

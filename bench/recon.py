@@ -42,7 +42,7 @@ def measure(games: int, rounds: int) -> None:
     if (spiel := open_spiel()) is not None:
         players["OpenSpiel"] = spiel
     else:
-        print("OpenSpiel is not installed: pip install -e '.[bench]'")
+        print("OpenSpiel is not installed: .venv/bin/pip install -e '.[bench]'")
     for play in players.values():
         for seed in range(WARM_UP):
             play(seed)

@@ -78,8 +78,8 @@ def open_engine(url: str) -> Engine:
         engine = create_engine(parsed, pool_pre_ping=True, connect_args=defaults)
     except ModuleNotFoundError as error:
         raise DataError(
-            f"database: PostgreSQL needs the module {error.name}; install gmd with its extra: "
-            "pip install 'grandmasterd[postgres]'"
+            f"database: PostgreSQL needs the module {error.name}; run "
+            ".venv/bin/pip install -e '.[postgres]' in the clone of gmd"
         ) from None
 
     @event.listens_for(engine, "connect")

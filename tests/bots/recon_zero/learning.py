@@ -22,7 +22,7 @@ def _needs(*libraries: str) -> pytest.MarkDecorator:
     missing = [library for library in libraries if find_spec(library) is None]
     return pytest.mark.skipif(
         bool(missing) and os.environ.get("GMD_REQUIRE_ALL") != "1",
-        reason=f"{', '.join(missing)} not installed: pip install -e '.[train]'",
+        reason=f"{', '.join(missing)} not installed: .venv/bin/pip install -e '.[train]'",
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
 
 from gm_arena.match.match import parts_of
 from gm_arena.match.openings import Opening

@@ -7,8 +7,8 @@ from pathlib import Path
 import chess
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_arena.bot import BotUnusable
 from gm_bots.recon_zero.league.games import Fixture, Met, Rival, play_league
@@ -90,7 +90,7 @@ def test_members_network_decides_its_own_moves(tmp_path: Path) -> None:
 
 
 def test_trout_repeats_its_games() -> None:
-    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    pytest.importorskip("reconchess", reason="needs reconchess: .venv/bin/pip install -e '.[reconchess]'")
     require_tool("stockfish")
     rivals: dict[str, Rival] = {"trout": Program("trout:nodes=200")}
     met = play(fixtures("trout", "trout"), rivals, 24)
@@ -99,7 +99,7 @@ def test_trout_repeats_its_games() -> None:
 
 
 def test_stockfish_gets_no_board_with_more_pieces_than_chess_has() -> None:
-    pytest.importorskip("reconchess", reason="needs reconchess: pip install 'grandmasterd[reconchess]'")
+    pytest.importorskip("reconchess", reason="needs reconchess: .venv/bin/pip install -e '.[reconchess]'")
     from gm_bots.recon_zero.league.trout import without_surplus
 
     seen = chess.Board("rnbqkbnr/pppppppp/4p3/8/3k4/2n5/PPPPPPPP/RNBQKBNR w KQkq - 0 1")

@@ -105,7 +105,7 @@ def test_positions_are_evaluated_by_material_as_one_by_one(seed: int) -> None:
 
 
 def test_network_judges_positions_as_one_by_one() -> None:
-    pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+    pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
     from gm_bots.recon_zero.checkpoint import load_network
     from gm_bots.recon_zero.checkpoint_files import SHIPPED
     from gm_bots.recon_zero.lockstep.network_judge import NetworkJudge

@@ -6,8 +6,8 @@ import chess
 import numpy as np
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.recon_zero.lockstep.games import Games, Side, play_together
 from gm_bots.recon_zero.lockstep.judging import count_material

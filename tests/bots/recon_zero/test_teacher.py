@@ -9,8 +9,8 @@ import chess
 import numpy as np
 import pytest
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[env]'")
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[env]'")
+pytest.importorskip("torch", reason="needs PyTorch: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.recon_zero.replay import Sample
 from gm_bots.recon_zero.teacher import FOLLOWED, Teacher, Teaching, shown

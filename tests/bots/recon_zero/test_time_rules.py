@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.recon_zero.knowledge import LEAST_LOOKED_AT, Knowledge
 from gm_bots.recon_zero.lockstep.judging import count_material

@@ -16,7 +16,7 @@ from gm_recon import ReconBoard, ReconGame
 from tests.bots.recon_zero.plain_evaluation import plain_material
 from tests.proofs import cases
 
-pytest.importorskip("numba", reason="needs numba: pip install 'grandmasterd[train]'")
+pytest.importorskip("numba", reason="needs numba: .venv/bin/pip install -e '.[train]'")
 
 from gm_bots.minimax.evaluation import KING_WORTH, WORTH
 from gm_bots.recon_zero.lockstep import judging

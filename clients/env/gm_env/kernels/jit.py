@@ -17,7 +17,9 @@ try:
     from numba.core import event
     from numba.extending import intrinsic
 except ImportError as error:
-    raise ImportError("gm_env needs numpy and numba: pip install 'grandmasterd[env]'") from error
+    raise ImportError(
+        "gm_env needs numpy and numba: run .venv/bin/pip install -e '.[env]' in the clone of gmd"
+    ) from error
 
 from .cache import FOLDER, digest_of, kept
 
