@@ -10,10 +10,11 @@ from gm_arena.bot import Bots
 from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
 from gm_arena.player_bot import PlayerBots
 
+from . import in_step
 from .checkpoint_files import digest_of
-from .entry import Given
 from .lockstep.judging import Judge
 from .player import ReconZero
+from .settings import Given
 from .warm_up import ready_judge
 
 
@@ -43,9 +44,10 @@ class ReconZeroBots(PlayerBots, BotsInStep):
         return "" if self.checkpoint is None else digest_of(self.checkpoint)
 
     def against(self, other: Bots, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
-        from .in_step import against
+        return in_step.against(self._own(), other._own() if isinstance(other, ReconZeroBots) else None, spec)
 
-        return against(self, other if isinstance(other, ReconZeroBots) else None, spec)
+    def _own(self) -> in_step.Own:
+        return in_step.Own(self.judge, self.given.settings)
 
     def _new_player(self, rng: random.Random) -> ReconZero:
         return ReconZero(self.given, rng, self.judge())
