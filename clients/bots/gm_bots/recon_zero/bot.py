@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gm_arena.bot import Bots
 from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
 from gm_arena.player_bot import PlayerBots
 
-from . import in_step
 from .checkpoint_files import digest_of
 from .lockstep.judging import Judge
 from .player import ReconZero
 from .settings import Given
 from .warm_up import ready_judge
+
+if TYPE_CHECKING:
+    from .lockstep.games import Side
 
 
 class ReconZeroBots(PlayerBots, BotsInStep):
@@ -44,10 +47,14 @@ class ReconZeroBots(PlayerBots, BotsInStep):
         return "" if self.checkpoint is None else digest_of(self.checkpoint)
 
     def against(self, other: Bots, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
-        return in_step.against(self._own(), other._own() if isinstance(other, ReconZeroBots) else None, spec)
+        from .in_step import against
 
-    def _own(self) -> in_step.Own:
-        return in_step.Own(self.judge, self.given.settings)
+        return against(self._side, other._side if isinstance(other, ReconZeroBots) else None, spec)
+
+    def _side(self) -> Side:
+        from .lockstep.games import Side
+
+        return Side(self.judge(), self.given.settings)
 
     def _new_player(self, rng: random.Random) -> ReconZero:
         return ReconZero(self.given, rng, self.judge())

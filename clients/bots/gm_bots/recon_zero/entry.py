@@ -16,7 +16,7 @@ def make(**options: str) -> ReconZeroBots:
     :param options: as for :func:`~.settings.read`, with its errors.
     """
     given = read(options)
-    from .bot import ReconZeroBots  # imports numba, which may be missing until here
+    from .bot import ReconZeroBots
 
     described = ",".join(f"{name}={value}" for name, value in options.items())
     return ReconZeroBots(f"{NAME}:{described}" if described else NAME, given)

@@ -7,7 +7,6 @@ network, and programs as in the league of a training: they see what their seat o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gm_arena.in_step import EndedInStep, GameInStep
@@ -16,8 +15,7 @@ from gm_arena.specs import RECONCHESS
 from .league.members import ATTACKER, RANDOM, TROUT, Program
 
 if TYPE_CHECKING:
-    from .lockstep.judging import Judge
-    from .thinker import Settings
+    from .lockstep.games import Side
 
 #: reconchess's bots as they play in step, by how a match names them; another program plays as in any match.
 PROGRAMS = {
@@ -26,21 +24,13 @@ PROGRAMS = {
 }
 
 
-@dataclass(frozen=True)
-class Own:
-    """The bot, as one side of games.
-
-    :ivar judge: returns the evaluator of positions, which this process keeps.
-    """
-
-    judge: Callable[[], Judge]
-    settings: Settings
-
-
-def against(ours: Own, theirs: Own | None, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
+def against(
+    ours: Callable[[], Side], theirs: Callable[[], Side] | None, spec: str
+) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
     """Return a function that plays games of the bot against another, as :class:`gm_arena.in_step.BotsInStep` says.
 
-    :param theirs: the other, if it is the same bot; else None.
+    :param ours: makes the bot's side, in the process that plays.
+    :param theirs: the same for the other, if it is the same bot; else None.
     :raises BotUnusable: the other cannot play in step.
     """
     if theirs is not None:
@@ -50,13 +40,14 @@ def against(ours: Own, theirs: Own | None, spec: str) -> Callable[[Sequence[Game
     return lambda games, plies: _played(ours, program, games, plies)
 
 
-def _played(ours: Own, other: Own | Program, games: Sequence[GameInStep], plies: int) -> list[EndedInStep]:
+def _played(
+    ours: Callable[[], Side], other: Callable[[], Side] | Program, games: Sequence[GameInStep], plies: int
+) -> list[EndedInStep]:
     from .league.games import Fixture, play_to_the_end
-    from .lockstep.games import Side
     from .pool import one_thread
 
     fixtures = [Fixture(game.seed, game.color, "other") for game in games]
     with one_thread():
-        rival = other if isinstance(other, Program) else Side(other.judge(), other.settings)
-        ended = play_to_the_end(Side(ours.judge(), ours.settings), fixtures, {"other": rival}, plies)
+        rival = other if isinstance(other, Program) else other()
+        ended = play_to_the_end(ours(), fixtures, {"other": rival}, plies)
     return [EndedInStep(history, ending) for history, ending in ended]

@@ -1,4 +1,4 @@
-"""The options of ``recon-zero``, as text: reads them, and reports missing libraries and files."""
+"""The options of ``recon-zero``; missing libraries and files are reported."""
 
 from __future__ import annotations
 
