@@ -247,6 +247,34 @@ async def test_counts_of_a_finished_game_are_made_when_asked_for_and_kept(monkey
         assert made == [3]
 
 
+async def test_page_and_picture_show_what_each_side_could_know() -> None:
+    async with pages() as (daemon, browser):
+        await over(daemon, "e2e4", "d7d5", "e4d5", variant="rbc")
+        plain, shaded = [await browser.get(path) for path in ("/games/1?ply=1", "/games/1?ply=1&belief=n")]
+        assert "possible" not in plain.text
+        knights = "White’s knights: b1 90 %, g1 90 %, a3 5 %, c3 5 %, f3 5 %, h3 5 %."
+        assert f"21 positions are possible. {knights} The next sense left 1." in shaded.text
+        assert "1 position is possible. Black’s knights: b8 100 %, g8 100 %." in shaded.text
+        links = {each.partition("/games/1")[2] for each in shaded.links}
+        assert {"?ply=1", "?ply=1&belief=any", "?ply=1&belief=q"} <= links
+        black = next(source for source in shaded.sources if "view=black" in source)
+        for kind, is_there in (("n", True), ("q", False)):
+            picture = await browser.client.get(black.replace("belief=n", f"belief={kind}"))
+            assert (">90</text>" in picture.text) == is_there
+        assert "belief" not in next(source for source in shaded.sources if "view=truth" in source)
+        refused = await browser.client.get("/games/1?belief=x", headers={"accept": "application/json"})
+        assert refused.json()["error"].startswith("belief: ")
+
+
+async def test_belief_of_a_game_without_any_changes_nothing() -> None:
+    async with pages() as (daemon, browser):
+        await over(daemon, "e2e4", variant="dark_chess")
+        await played(daemon, "e2e4", variant="rbc")
+        for game_id in (1, 2):
+            page = await browser.get(f"/games/{game_id}?belief=k")
+            assert (page.status, "possible" in page.text) == (200, False)
+
+
 @pytest.mark.parametrize("path", ["/games/{}/counts", "/games/{}.counts.svg"])
 async def test_counts_are_refused_where_there_are_none(path: str) -> None:
     async with pages() as (daemon, browser):
