@@ -60,8 +60,6 @@ def compressed(headers: Sequence[Header], body: bytes, *, gzips: bool) -> tuple[
         body = _kept(body) if b"immutable" in given.get(b"cache-control", b"") else gzip.compress(body, LEVEL, mtime=0)
         given.pop(b"content-length", None)
         given[b"content-encoding"] = b"gzip"
-        if given.get(b"etag", b"").startswith(b'"'):
-            given[b"etag"] = b"W/" + given[b"etag"]
     return [*given.items(), *cookies], body
 
 
