@@ -152,9 +152,9 @@ async def play(part: Part, data: Path) -> None:
     where = {"data": str(data)} if has_operator else {}
     socket = data / SOCKET_NAME if has_operator else None
     async with running_daemon(**part.options, **where) as daemon, named_clients(daemon.port, socket) as clients:
-        sessions, keys = set(), Keys()
-        if part.document == SPECIFICATION:
-            sessions |= await _prepare(clients, {message.peer for message in part.messages})
+        keys = Keys()
+        peers = {message.peer for message in part.messages}
+        sessions = await _prepare(clients, peers, has_game=part.document == SPECIFICATION)
         for message in part.messages:
             if message.arrow == "<-":
                 await _receive(clients, message, keys, in_session=message.peer in sessions)
@@ -164,11 +164,15 @@ async def play(part: Part, data: Path) -> None:
             await _send(clients, message, keys)
 
 
-async def _prepare(clients: NamedClients, peers: set[str]) -> set[str]:
-    """Make what PROTOCOL's examples begin with, and return who has a session."""
+async def _prepare(clients: NamedClients, peers: set[str], *, has_game: bool) -> set[str]:
+    """Make what examples begin with, and return who has a session."""
+    if not has_game and peers.isdisjoint([*REGISTERED, OPERATOR]):
+        return set()
     setup = "setup"
-    game = await _ask(clients, setup, {"kind": "hello"}, {"kind": "new_game", "player_white": 1, "player_black": 2})
-    assert game["game_id"] == 1
+    await _ask(clients, setup, {"kind": "hello"})
+    if has_game:
+        game = await _ask(clients, setup, {"kind": "new_game", "player_white": 1, "player_black": 2})
+        assert game["game_id"] == 1
     sessions = {setup}
     if OPERATOR in peers:
         await _ask(clients, OPERATOR, {"kind": "hello"})

@@ -62,7 +62,7 @@ WITH_A_CLOCK = {"gm_recon.player"}
 WITH_PROGRESS = {"gm_env.kernels.jit"}
 
 #: What the environment for research may import in addition.
-FOR_RESEARCH = {"gymnasium", "llvmlite", "numba", "numpy", "pettingzoo"}
+FOR_RESEARCH = {"PIL", "gymnasium", "io", "llvmlite", "numba", "numpy", "pettingzoo", "resvg_py"}
 #: What its opponents written for reconchess need, which have clocks and may fail.
 FOR_OPPONENTS = {"time", "warnings"}
 

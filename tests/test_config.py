@@ -64,6 +64,7 @@ OTHER: dict[str, object] = {
     "http_host": "0.0.0.0",
     "http_port": 7280,
     "pages": False,
+    "manual": "manual",
     "http_tls": False,
     "http_tls_cert": "http-cert.pem",
     "http_tls_key": "http-key.pem",
@@ -94,7 +95,7 @@ def toml(path: Path, settings: dict[str, object]) -> Path:
 
 
 def test_every_setting_has_a_default() -> None:
-    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True, bots="minimax,random")
+    assert load_config({}, {}) == SERVED == structs.replace(Config(), http=True, bots="all")
     assert set(OTHER) == set(Config.__struct_fields__)
 
 

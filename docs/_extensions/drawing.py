@@ -7,20 +7,18 @@ from html import escape
 from pathlib import Path
 
 import chess
-
-from gm_env.rendering.pieces import PIECES, Disc
+import chess.svg
 
 _STYLE = """
 .card{fill:#fbfaf7;stroke:#c9c5ba} .light{fill:#f3ecdc} .dark{fill:#d9cbae} .set{fill:#2f6fb3} .seen{fill:#a9cbee}
 .from{fill:#f0cf6b} .to{fill:#e79a4b} .line{stroke:#8d8676;fill:none;stroke-width:1}
 text{font-family:DejaVu Sans,Verdana,sans-serif;fill:#26241f} .head{font-weight:bold}
 .soft{fill:#6a6456}
-.on{fill:#26241f} .w{fill:#fff;stroke:#26241f;stroke-width:3} .b{fill:#33302a;stroke:#33302a;stroke-width:2}
+.on{fill:#26241f}
 .key{fill:#1c5a9c}
 @media (prefers-color-scheme:dark){.card{fill:#1d1f23;stroke:#4a4d55} .light{fill:#474b54} .dark{fill:#373b43}
 .set{fill:#6cb0f5} .seen{fill:#35597f} .from{fill:#8a7020} .to{fill:#a4601f} .line{stroke:#8a8d96}
-text{fill:#ecebe6} .soft{fill:#b5b3aa} .on{fill:#ecebe6} .key{fill:#8cc4ff}
-.w{stroke:#111} .b{fill:#0d0e10;stroke:#c9c8c2}}
+text{fill:#ecebe6} .soft{fill:#b5b3aa} .on{fill:#ecebe6} .key{fill:#8cc4ff}}
 """
 
 
@@ -88,12 +86,5 @@ class Drawing:
         return x + side * (square % 8), y + side * (7 - square // 8)
 
     def _piece(self, left: float, top: float, side: float, piece: chess.Piece) -> None:
-        look = "w" if piece.color else "b"
-        self._parts.append(f'<g class="{look}" transform="translate({left:g} {top:g}) scale({side / 100:g})">')
-        for part in PIECES[piece.piece_type][0]:
-            if isinstance(part, Disc):
-                self._parts.append(f'<circle cx="{part.x:g}" cy="{part.y:g}" r="{part.radius:g}"/>')
-            else:
-                corners = " ".join(f"{x:g},{y:g}" for x, y in part.corners)
-                self._parts.append(f'<polygon points="{corners}"/>')
-        self._parts.append("</g>")
+        drawn = chess.svg.PIECES[piece.symbol()].replace(' id="', ' data-piece="')  # an id must be there once
+        self._parts.append(f'<g transform="translate({left:g} {top:g}) scale({side / 45:g})">{drawn}</g>')

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 import trio
 
+from gmd.http.compression import Header, compressed, is_anybodys, may_compress, takes_gzip
 from gmd.http.errors import INTERNAL, error_response
 from gmd.http.requests import Head
 from gmd.http.responses import RawResponse
@@ -62,7 +63,8 @@ async def answer(app: Application, scope: Scope, body: bytes) -> RawResponse | S
 
     :param scope: the request's; it is cleared.
     """
-    exchange = _Exchange(body)
+    headers = list(scope["headers"])
+    exchange = _Exchange(body, gzips=takes_gzip(headers), anybodys=is_anybodys(headers))
     try:
         await app(scope, exchange.receive, exchange.send)
         stream: Stream | None = scope.get(STREAM)
@@ -77,8 +79,10 @@ async def answer(app: Application, scope: Scope, body: bytes) -> RawResponse | S
 class _Exchange:
     """The body of a request, and the response as far as the application has given it."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, *, gzips: bool, anybodys: bool) -> None:
         self._body: bytes | None = body
+        self._gzips = gzips
+        self._anybodys = anybodys
         self._start: Event | None = None
         self._parts: list[bytes] = []
 
@@ -99,4 +103,8 @@ class _Exchange:
     def response(self) -> RawResponse:
         """Return the response."""
         assert self._start is not None
-        return RawResponse(self._start["status"], self._start["headers"], b"".join(self._parts))
+        status, body = self._start["status"], b"".join(self._parts)
+        headers: Sequence[Header] = list(self._start["headers"])
+        if may_compress(status, headers, len(body), anybodys=self._anybodys):
+            headers, body = compressed(headers, body, gzips=self._gzips)
+        return RawResponse(status, headers, body)

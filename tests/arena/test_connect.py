@@ -338,7 +338,7 @@ def test_failed_start_is_reported_with_its_reason(daemon_process: Served) -> Non
     port = daemon_process.port
     me = ("--player", ME)
     for arguments, reason in {
-        (port, "uci:./no-such", *me): "uci:./no-such does not start: './no-such' cannot be started as a UCI engine: No",
+        (port, "uci:./no-such", *me): "uci:./no-such does not start: './no-such' cannot be started: No",
         (1, AT_RANDOM, *me): "cannot connect to localhost:1: ",
         (port, AT_RANDOM, "--player", "nobody of this name", "--key", "x"): "name: ",
         (port, AT_RANDOM, *me, "--game", 999_999): "game_id: there is no game 999999",

@@ -55,7 +55,7 @@ def test_long_match_of_blind_chess_runs_unattended(tmp_path: Path) -> None:
         "turn limit",
         "fifty-move rule",
     }
-    print(Counter(record["ending"] for record in records), totals["meetings"], totals["overhead"])
+    print(Counter(record["ending"] for record in records), totals["meetings"])
 
 
 @pytest.mark.nightly
@@ -71,24 +71,19 @@ def test_trout_bot_finishes_its_games(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_sixteen_games_at_once_are_charged_the_bots_time_and_not_the_runners(tmp_path: Path) -> None:
     """This is the worst case: the bots answer at once, so that all the time goes into the runner.
 
-    The clock is long, so that nothing here depends on the speed of the machine but the lag of a second; the time that
-    games with a clock of one second would have been charged is printed.
+    The clock is long, so that nothing here depends on the speed of the machine but the lag of a second.
     """
     games = max(16, cases(8))
     terms = ("--variant", "standard", "--clock", "100000", "--max-moves", 20)
     path = tmp_path / "match.jsonl"
     arguments = (f"one={AT_RANDOM}", f"two={AT_RANDOM}", *terms, "--games", games, "--concurrency", 16)
-    status, said, complaints = run(*arguments, "--json-out", path, "--quiet")
+    status, _, complaints = run(*arguments, "--json-out", path, "--quiet")
     assert (status, complaints) == (0, "")
     totals = summary(path)
     assert totals["faults"] == {}
     assert totals["games"] == games == len(lines(path)) - 2
-    assert totals["overhead"]["worst"] < CLOCK_STEPS
-    charged, handed, _ = said.splitlines()[-3:]
-    assert charged.startswith("overhead a move (charged by the clock, and not thought): median ")
-    assert handed.startswith("hand-over (from a bot's answer to its opponent's turn): median ")
-    spent = [sum(row[2] or 0.0 for row in rows) for game in lines(path)[1:-1] for rows in game["times"].values()]
-    print(charged, handed, f"charged in a game: at most {max(spent):.3f} s", sep="\n")
+    rows = [row for game in lines(path)[1:-1] for rows in game["times"].values() for row in rows]
+    assert max(row[2] - row[1] for row in rows if row[2] is not None) < CLOCK_STEPS
 
 
 def test_bots_own_time_does_not_count_as_overhead(tmp_path: Path) -> None:

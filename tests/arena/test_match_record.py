@@ -28,7 +28,7 @@ def begun(path: Path, games: int) -> None:
 def test_written_record_is_read_back(path: Path) -> None:
     begun(path, 3)
     header, records, end = read(path)
-    assert header == {"match": 1, "arguments": ARGUMENTS, "contest": header["contest"]}
+    assert header == {"match": 2, "arguments": ARGUMENTS, "contest": header["contest"]}
     assert len(header["contest"]) == 32
     assert [record["game"] for record in records] == [1, 2, 3]
     assert end == path.stat().st_size
@@ -94,13 +94,13 @@ def test_record_of_another_match_does_not_resume(path: Path) -> None:
     begun(path, 1)
     with pytest.raises(RecordUnusable, match=r"belongs to another match: its clock is \{\"initial\": 1.0\}, not null"):
         RecordFile.resume(path, {**ARGUMENTS, "clock": None})
-    path.write_text(json.dumps({"match": 1, "arguments": {"bots": ["a", "b"]}}) + "\n")
+    path.write_text(json.dumps({"match": 2, "arguments": {"bots": ["a", "b"]}}) + "\n")
     with pytest.raises(RecordUnusable, match="its games is null, not 4") as caught:
         RecordFile.resume(path, ARGUMENTS)
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "hello\n", '{"match": 2}\n', "[1]\n", '{"game": 1}\n'])
+@pytest.mark.parametrize("text", ["", "hello\n", '{"match": 1}\n', "[1]\n", '{"game": 1}\n'])
 def test_file_that_is_no_record_is_refused(text: str, path: Path) -> None:
     path.write_text(text)
     with pytest.raises(RecordUnusable, match="is not a match's record"):

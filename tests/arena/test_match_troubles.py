@@ -138,5 +138,5 @@ def test_bot_that_never_starts_ends_the_match(bot: str, tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     status, said, complaints = run(bot, "random", "--variant", "standard", "--json-out", path)
     assert (status, said) == (2, "")
-    assert re.search(r"Error: (codingame|uci):.* cannot be started", complaints)
+    assert re.search(r"Error: (codingame|uci):.* (cannot be started|is no UCI engine)", complaints)
     assert len(path.read_text().splitlines()) == 1  # the match may be begun again in its place

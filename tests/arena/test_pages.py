@@ -47,16 +47,6 @@ def test_commands_of_the_arenas_readme_run(tmp_path: Path) -> None:
     assert blitz.count("won 4, lost 0, drawn 0") == blitz.count("won 0, lost 4, drawn 0") == 1
 
 
-def test_program_of_the_arenas_readme_runs(daemon_process: Served) -> None:
-    (program,) = examples_of(ARENA / "README.md", "python")
-    done = subprocess.run(
-        [sys.executable, "-c", program.replace("7100", str(daemon_process.port))],
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert re.fullmatch(r"game \d+ took \d+ turns: WinReason\.\w+\n", done.stdout)
-
-
 def test_examples_of_the_match_page_play_a_match(daemon_process: Served, tmp_path: Path) -> None:
     (lines,) = run("MATCH.md", daemon_process.port, tmp_path)
     game = r"game \d: (new - old|old - new) .*, opening [12]: (open|closed)$"
@@ -85,6 +75,6 @@ def test_examples_of_the_recorded_games_page_show_and_play_back_a_game(daemon_pr
     assert played == [
         "1. White moves e4  [0-1 resignation]",
         "turn 1: move nothing, recorded e2e4",
-        "1 turn, chosen as recorded: senses 1 of 1, moves 0 of 1",
+        "chosen as recorded: senses 1 of 1, moves 0 of 1",
         "status 1",
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from gm_arena.match.report import RunningScore
 from gm_arena.match.summary import meeting
-from gm_arena.match.verdict import cost_lines, lines_of
+from gm_arena.match.verdict import lines_of
 from tests.arena.test_verdict import Records, game, pairs, single
 
 
@@ -30,12 +30,6 @@ def test_lines_are_those_of_fastchess() -> None:
         "Elo: +147.2 (+75.5 to +233.3), a rough figure from fewer than 60 games",
         "Ptnml(0-2): [0, 1, 0, 9, 0]",
     ]
-
-
-def test_cost_is_never_minus_zero() -> None:
-    times = {"white": [[0, 0.5, 0.49999, 9.0, None, None]], "black": []}
-    (line,) = cost_lines([{**single("w")[0], "times": times}])
-    assert line.endswith(": median 0.0 ms, worst 0.0 ms, of 1 moves")
 
 
 @pytest.mark.parametrize("results", ["w", "ll", "dddd"])

@@ -160,7 +160,7 @@ async def test_interrupted_tournament_prints_how_to_resume(tmp_path: Path) -> No
 
 async def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     two = ("spring", "ada", "bea")
-    async with hall(tmp_path, "ada", "bea"):
+    async with hall(tmp_path, "ada", "bea", bots="random"):  # which is online, and takes part only if it is named
         for arguments, words in {
             ("spring", "ada", "nobody"): "PLAYER: no player is registered as 'nobody'; gmd players lists all",
             ("spring", "ada", "Ada"): "PLAYER: 'ada' is named twice",

@@ -168,7 +168,7 @@ async def test_moves_in_an_unusual_form_are_played_once(engine: Engines, log: Pa
 
 async def test_program_that_is_no_engine_is_refused_at_once(daemon_process: Served) -> None:
     for command, reason in {"./no-such": "No such file or directory", "true": "ended, with exit status 0"}.items():
-        with pytest.raises(BotFailed, match=f"'{command}' cannot be started as a UCI engine: .*{reason}"):
+        with pytest.raises(BotFailed, match=f"'{command}' (cannot be started|is no UCI engine): .*{reason}"):
             await bridged(daemon_process.port, ME, UciBots(command), new_games(OTHER))
     with pytest.raises(BotUnusable, match="uci: needs a command"):
         UciBots("")

@@ -147,12 +147,12 @@ def test_game_of_chess_goes_on_after_the_daemon_is_killed_and_started_again(host
     assert (state["result"], state["ply_index"]) == ("0-1", board.ply())
 
 
-def show_aid_and_mark_b5(page: Page) -> None:
-    """Have the page of a player of blind chess show possible squares of enemies, and suspect a queen on b5."""
+def show_aid_and_mark_a5(page: Page) -> None:
+    """Have the page of a player of blind chess show possible squares of enemies, and suspect a queen on a5."""
     page.get_by_role("button", name="Show where enemies may stand").click()
     expect(page.locator("#aid-words")).to_contain_text("1 position is possible")
     page.get_by_role("button", name="Mark a queen").click()
-    press(page, "b5")
+    press(page, "a5")
     page.get_by_role("button", name="Mark a queen").click()
 
 
@@ -175,7 +175,7 @@ def test_blind_game_goes_on_with_what_the_player_observed_and_has_marked(host: H
         client.join(game_id, player=BLACK)
     expect(page).to_have_title(re.compile("^Your turn"))
     keep(page)
-    show_aid_and_mark_b5(page)
+    show_aid_and_mark_a5(page)
     sense_around(page, "e5")
     expect(observed).to_have_text(["Sensed around e5 and saw no piece of the opponent."])
     type_move(page, chess.Move.from_uci("e2e4"))
@@ -195,7 +195,7 @@ def test_blind_game_goes_on_with_what_the_player_observed_and_has_marked(host: H
         black_turn(client, "e4", "d5e4")
     expect(observed.filter(has_text="The opponent captured the piece on e4.")).to_be_visible()
     assert chess.Board(fen_of(page)).piece_at(chess.E4) is None
-    expect(square(page, "b5")).to_have_attribute("data-suspect", "♛")
+    expect(square(page, "a5")).to_have_attribute("data-suspect", "♛")
     expect(square(page, "e4")).to_have_class(re.compile("possible"))
     expect_kept(page)
     said, fen, possible = observed.all_inner_texts(), fen_of(page), aid.inner_text()
@@ -205,7 +205,7 @@ def test_blind_game_goes_on_with_what_the_player_observed_and_has_marked(host: H
     expect_board(page)
     expect(observed).to_have_text(said)
     expect(page.get_by_label("FEN")).to_have_value(fen)
-    expect(square(page, "b5")).to_have_attribute("data-suspect", "♛")
+    expect(square(page, "a5")).to_have_attribute("data-suspect", "♛")
     page.get_by_role("button", name="Show where enemies may stand").click()
     expect(aid).to_have_text(possible)
     sense_around(page, "e4")

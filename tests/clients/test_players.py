@@ -25,12 +25,13 @@ from reconchess import GameHistoryEncoder
 
 from gm_arena.specs import players_of
 from gm_arena.stockfish import VARIABLE
+from gm_bots.examples import Wanderer
 from gm_client import GmError, connect, run, running
 from gm_recon import History, Player, Turn, WinReason, play_local, read_json
 from tests.arena.matches import played
 from tests.arena.playing import BOTS
 from tests.http.test_rc_connect import BIN
-from tests.serving import Served
+from tests.serving import Served, served
 from tests.tools import require_module, require_tool
 
 ONE, OTHER = 79_001, 79_002
@@ -460,3 +461,18 @@ def test_missing_extra_of_the_environment_is_named() -> None:
         "ModuleNotFoundError: gm_env needs the extra env: run .venv/bin/pip install -e '.[env]' in the clone of gmd"
     )
     assert ran.stderr.splitlines()[-1] == expected
+
+
+def test_player_waits_for_a_game_beyond_the_server_s_longest_wait() -> None:
+    with (
+        served("--max-wait", "0.1") as daemon,
+        ThreadPoolExecutor(1) as thread,
+        connect(port=daemon.port, player=1) as client,
+    ):
+        waiting = thread.submit(run, Wanderer(), port=daemon.port, player=2)
+        for _ in range(5):
+            assert client.wait(any=True)["state"] is None
+        for turn in client.turns(client.new_game(1, 2, variant="rbc", max_turns=1)["game_id"]):
+            turn.sense(None)
+            turn.move(None)
+        assert waiting.result().win_reason is WinReason.TURN_LIMIT

@@ -77,15 +77,16 @@ def test_public_names_of_the_manual_s_modules_have_docstrings_and_types() -> Non
 def public(module: str) -> Iterator[tuple[str, object]]:
     """Yield the classes, methods and functions that a module of ours offers, by name."""
     holder = import_module(module)
-    for name in getattr(holder, "__all__", [name for name in vars(holder) if not name.startswith("_")]):
+    own = [name for name, item in vars(holder).items() if name[0] != "_" and getattr(item, "__module__", "") == module]
+    for name in getattr(holder, "__all__", own):
         item = getattr(holder, name)
-        if not str(getattr(item, "__module__", "")).startswith("gm_") or not isinstance(item, type | FunctionType):
+        if not isinstance(item, type | FunctionType):
             continue
         yield f"{module}.{name}", item
-        for own, member in vars(item).items() if isinstance(item, type) else ():
+        for part, member in vars(item).items() if isinstance(item, type) else ():
             method = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
-            if not own.startswith("_") and isinstance(method, FunctionType):
-                yield f"{module}.{name}.{own}", method
+            if not part.startswith("_") and isinstance(method, FunctionType):
+                yield f"{module}.{name}.{part}", method
 
 
 def is_described(item: object) -> bool:

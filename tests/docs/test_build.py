@@ -20,7 +20,7 @@ REFERENCE = {
     "python-client": ("gm_client",),
     "recon": ("gm_recon",),
     "env": ("gm_env",),
-    "env-interfaces": ("gm_env.turns", "gm_env.opponents", "gm_env.pettingzoo", "gm_env.openspiel"),
+    "env-interfaces": ("gm_env.turns", "gm_env.opponents", "gm_env.rbc_v0", "gm_env.openspiel"),
     "env-policies": ("gm_env.policies", "gm_env.player_opponent", "gm_arena.opponent"),
     "arena": (
         "gm_arena.bot",

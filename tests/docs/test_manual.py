@@ -210,11 +210,15 @@ def test_simulated_games_end_as_the_page_s_seeds_have_it(at_desk: Reader) -> Non
 
 
 @pytest.mark.slow
-def test_three_bots_play_a_tournament(at_desk: Reader) -> None:
+def test_six_bots_play_a_tournament_that_has_an_order(at_desk: Reader) -> None:
     (printed,) = at_desk.follow(MANUAL / "how-to/tournament.md")
     rows = [line.split("│")[1:-1] for line in printed.splitlines() if line.startswith("│")]
-    assert {row[1].split("-")[0].strip() for row in rows} == {"ann", "ben", "cyd"}
-    assert [row[3].strip() for row in rows] == ["4", "4", "4"]
+    bots = {"Wanderer", "Grabber", "Rusher", "Watcher", "Trader", "Hunter"}
+    assert {row[1].split("-")[0].strip() for row in rows} == bots
+    assert [row[3].strip() for row in rows] == ["5"] * 6
+    games = (at_desk.folder / "spring.pgn").read_text("utf-8")
+    assert games.count("[Result ") == 15
+    assert games.count('[Result "1/2-1/2"]') <= 5
 
 
 def test_commands_for_reconchess_s_programs_register_each_name_once() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gm_env import BatchedRbc
 from gm_env.gymnasium import RbcEnv, RbcVectorEnv
-from gm_env.pettingzoo import raw_env
+from gm_env.rbc_v0 import raw_env
 from tests.env.test_batch import ATTRIBUTES, everything
 
 pytestmark = pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from typing import Any
 
@@ -449,3 +450,44 @@ def test_random_seats_are_both_colours_and_first_observations_tell_them_apart() 
     (turns, _), (histories, _) = (RbcVectorEnv(64, observation=kind).reset(seed=3) for kind in ("turn", "history"))
     assert (histories[:, 0, 8] == turns[:, 22, 0, 0]).all()
     assert 16 < histories[:, 0, 8].sum() < 48
+
+
+def test_human_sees_each_position_of_a_single_game(capsys: pytest.CaptureFixture[str]) -> None:
+    env = RbcEnv(seat="white", render_mode="human")
+    env.reset(seed=1)
+    env.step(FIRST_SENSE)
+    first, second = capsys.readouterr().out.strip().split("\n\n")
+    assert "ply 1: White to sense" in first
+    assert "ply 1: White to move" in second
+    with pytest.raises(ValueError, match="render_mode: 'human' is none of rgb_array, ansi, svg"):
+        RbcVectorEnv(2, render_mode="human")
+
+
+def test_arrays_without_copies_are_read_only_and_overwritten() -> None:
+    envs, others = RbcVectorEnv(3, copy=False), RbcVectorEnv(3)
+    for each in (envs, others):
+        each.action_space.seed(2)
+    kept, info = envs.reset(seed=1)
+    others.reset(seed=1)
+    for _ in range(40):
+        seen, *_, infos = envs.step(envs.action_space.sample())
+        expected, *_, of_others = others.step(others.action_space.sample())
+        assert np.array_equal(seen, expected)
+        assert np.array_equal(infos["action_mask"], of_others["action_mask"])
+    assert np.shares_memory(kept, seen)
+    assert np.shares_memory(info["action_mask"], infos["action_mask"])
+    for array in (kept, infos["action_mask"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_seeds_give_these_games_on_every_machine() -> None:
+    """The digest of games of one seed: random numbers are integers, and made by counting (:mod:`gm_env.kernels`)."""
+    envs, digest = RbcVectorEnv(16), hashlib.sha256()
+    envs.action_space.seed(2)
+    digest.update(envs.reset(seed=1)[0].tobytes())
+    for _ in range(300):
+        observed, rewards, ended, _, infos = envs.step(envs.action_space.sample())
+        for part in (observed, rewards.astype("<f8"), ended, infos["action_mask"]):
+            digest.update(part.tobytes())
+    assert digest.hexdigest()[:16] == "d5fb56e915d1dc2b"

@@ -22,7 +22,7 @@ from tests.tools import require_module
 require_module("gymnasium")
 require_module("pettingzoo")
 
-from gm_env import pettingzoo as rbc  # noqa: E402
+from gm_env import rbc_v0 as rbc  # noqa: E402
 from gm_env.gymnasium import Decisions, RbcVectorEnv  # noqa: E402
 
 pytestmark = pytest.mark.slow

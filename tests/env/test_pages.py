@@ -11,7 +11,7 @@ import pytest
 import gm_env
 from gm_env import BatchedRbc, actions, turns
 from gm_env.gymnasium import RbcEnv
-from gm_env.rendering.picture import SQUARE
+from gm_env.rendering.picture import SIDE
 from tests.docs.pages import MANUAL, blocks_of
 from tests.tools import require_module
 
@@ -74,7 +74,7 @@ def test_numbers_of_the_docstrings_are_those_of_the_library() -> None:
     assert len(gm_env.INFORMATION_HEADER) == 6 + 6 + 3
     assert f"{turns.FIRST_SENSE} to {turns.ACTIONS - 2}" in text_of(turns)
     assert f"``Discrete({turns.ACTIONS})``" in text_of(RbcEnv)
-    assert f"uint8[{8 * SQUARE}, {8 * SQUARE}, 3]" in text_of(RbcEnv.render)
+    assert f"uint8[{SIDE}, {SIDE}, 3]" in text_of(RbcEnv.render)
 
 
 def text_of(documented: object) -> str:

@@ -22,10 +22,9 @@ from gymnasium.error import ResetNeeded  # noqa: E402
 from pettingzoo.test.render_test import collect_render_results  # noqa: E402
 from pettingzoo.test.state_test import test_state as check_states  # noqa: E402
 from pettingzoo.test.state_test import test_state_space as check_state_space  # noqa: E402
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel  # noqa: E402
 
 from gm_env import HEADER_ROWS, PASS, IllegalAction, action_of  # noqa: E402
-from gm_env import pettingzoo as rbc  # noqa: E402
+from gm_env import rbc_v0 as rbc  # noqa: E402
 from gm_env.turns import ACTIONS, FIRST_SENSE  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -52,8 +51,38 @@ def test_seeds() -> None:
     seed_test(rbc.env, num_cycles=200)
 
 
-def test_parallel_api_of_the_turn_based_conversion() -> None:
-    parallel_api_test(turn_based_aec_to_parallel(rbc.env(fens=SHORT, max_turns=10)), num_cycles=100)
+def test_parallel_api() -> None:
+    parallel_api_test(rbc.parallel_env(fens=SHORT, max_turns=10), num_cycles=100)
+
+
+def test_parallel_environment_takes_the_action_of_the_agent_to_act() -> None:
+    env = rbc.parallel_env()
+    env.reset()
+    _, _, _, _, infos = env.step({"player_0": FIRST_SENSE, "player_1": PASS})
+    assert infos["player_0"]["active_agent"] == "player_0"
+    _, _, _, _, infos = env.step({"player_0": PASS, "player_1": 0})
+    assert infos["player_0"]["active_agent"] == "player_1"
+
+
+def test_spaces_draw_legal_actions() -> None:
+    env = rbc.raw_env()
+    env.reset()
+    for agent in env.possible_agents:
+        env.action_space(agent).seed(1)
+    for _ in range(30):
+        observation = env.observe(agent := env.agent_selection)
+        for action in (env.action_space(agent).sample(observation["action_mask"]), env.action_space(agent).sample()):
+            assert observation["action_mask"][action]
+        env.step(int(action))
+
+
+def test_human_sees_each_position(capsys: pytest.CaptureFixture[str]) -> None:
+    env = rbc.raw_env(render_mode="human")
+    env.reset()
+    env.step(FIRST_SENSE)
+    first, second = capsys.readouterr().out.strip().split("\n\n")
+    assert "ply 1: White to sense" in first
+    assert "ply 1: White to move" in second
 
 
 def test_states() -> None:
@@ -64,7 +93,9 @@ def test_states() -> None:
 @pytest.mark.parametrize("mode", rbc.raw_env.metadata["render_modes"])
 def test_render_modes(mode: str) -> None:
     for result in collect_render_results(rbc.env(render_mode=mode)):
-        if mode == "rgb_array":
+        if mode == "human":
+            assert result is None
+        elif mode == "rgb_array":
             assert (result.dtype, result.shape[2]) == (np.uint8, 3)
         else:
             assert isinstance(result, str)
@@ -110,13 +141,23 @@ def test_capture_of_the_king_ends_the_game_for_both() -> None:
     assert env.agents == []
 
 
-def test_illegal_action_loses_with_wrappers_and_is_an_error_without() -> None:
-    wrapped, raw = rbc.env(), rbc.raw_env()
-    for env in (wrapped, raw):
-        env.reset()
-    wrapped.step(PASS)
-    assert wrapped.rewards == {"player_0": -1.0, "player_1": 0}
-    assert all(wrapped.terminations.values())
+def test_illegal_action_loses_the_game_or_is_an_error() -> None:
+    env, raw = rbc.env(), rbc.raw_env()
+    for each in (env, raw):
+        each.reset()
+    env.step(PASS)
+    assert env.rewards == {"player_0": -1.0, "player_1": 0}
+    assert all(env.terminations.values())
+    for agent in ("player_0", "player_1"):
+        observation, reward, over, _, _ = env.last()
+        assert (env.agent_selection, reward, over) == (agent, env.rewards[agent], True)
+        assert np.flatnonzero(observation["action_mask"]).tolist() == [PASS]
+        env.step(None)
+    assert env.agents == []
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.step(None)
+    env.reset()
+    env.step(FIRST_SENSE)
     with pytest.raises(IllegalAction, match=f"does not allow {PASS}: White is to sense"):
         raw.step(PASS)
     raw.step(FIRST_SENSE)

@@ -215,7 +215,7 @@ async def visit(twin: Twin, request: HttpRequest, url: str) -> httpx.Response:
     """Send one request as a browser does."""
     client, daemon = twin.table.client, twin.table.daemon
     visitors = {"observer": twin.observer, "stranger": twin.table.other}
-    headers, form = {"accept": "text/html"}, request.form
+    headers, form = {"accept": "text/html", "host": "gmd.test"}, request.form  # pages name the address that they have
     if (visitor := visitors.get(request.who)) is not None:
         cookie, token = session_of(twin.table, visitor.id, request.path)
         headers["cookie"] = f"{COOKIE}={cookie}"

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import chess
 from chess import Color, Move, Piece, Square, SquareSet
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 #: Columns of a board: a rank's number, a space, and three for each square.
 BOARD_COLUMNS = 26
-
-#: Columns that a board and the moves to its right take; on a narrower terminal the moves go below.
-BESIDE = 52
 
 #: The marks of an empty square, and of one that the viewer knows nothing of, where there are no colours.
 EMPTY, UNKNOWN = "·", " "
@@ -44,6 +40,13 @@ def squares_of(move: Move | None) -> SquareSet:
     if not move:
         return SquareSet()
     return SquareSet([move.to_square] if move.drop else [move.from_square, move.to_square])
+
+
+def picture_of(board: chess.Board) -> Picture:
+    """Return a board that hides nothing, with its last move and a king in check."""
+    king = board.king(board.turn) if board.is_check() else None
+    marked = squares_of(board.peek() if board.move_stack else None)
+    return Picture(board.piece_map(), marked, SquareSet() if king is None else SquareSet([king]))
 
 
 class Palette(NamedTuple):
@@ -95,20 +98,6 @@ def board_lines(picture: Picture, palette: Palette | None, *, bottom: Color = ch
     return [*lines, Text("  " + "".join(f" {chess.FILE_NAMES[file]} " for file in files), no_wrap=True)]
 
 
-def moves_table(sans: Sequence[str], first: int, most: int, *, turn: Color = chess.WHITE) -> Table:
-    """Return the last moves as a table, White's and Black's side by side.
-
-    :param first: the number of the first full move; ``turn`` is the colour that made it.
-    :param most: the most full moves to show.
-    """
-    table = Table.grid(padding=(0, 2))
-    sides = [*([] if turn else ["..."]), *sans]
-    pairs = [(number, sides[2 * number : 2 * number + 2]) for number in range((len(sides) + 1) // 2)]
-    for number, pair in pairs[-most:]:
-        table.add_row(f"{first + number}.", *pair)
-    return table
-
-
 def clock_text(seconds: float) -> str:
     """Return a clock's time as text: 1:02:03, 4:05, and below a minute 9.8."""
     tenths = round(max(0.0, seconds) * 10)
@@ -122,11 +111,6 @@ def clock_text(seconds: float) -> str:
 def printable(text: str) -> str:
     """Return text from a file with unprintable characters replaced, so that it cannot control the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)
-
-
-def piece_text(piece: Piece, palette: Palette | None) -> str:
-    """Return a piece as shown next to a board: an outline for White's, a filled one for Black's."""
-    return piece.symbol() if palette is None else piece.unicode_symbol()
 
 
 def _letter(picture: Picture, square: Square) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from .command_line import (
 )
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
-from .stopping import SIGNALS
+from .stopping import SIGNALS, background
 
 
 @click.command()
@@ -136,18 +136,11 @@ async def _play(server: Server, bots: Bots, given: dict[str, Any]) -> int:
         else:
             await bridge.play_all(given["games"])
 
-    error: Exception | None = None
-    async with trio.open_nursery() as nursery:
+    async with background() as nursery:
         stopping: list[int] = await nursery.start(_stop_on_signal, bridge, lines, nursery.cancel_scope)
-        try:
-            await bridge.run(plan)
-        except Exception as raised:  # raised outside the nursery, which would wrap it in a group
-            error = raised
-        nursery.cancel_scope.cancel()
+        await bridge.run(plan)
     if len(stopping) == 2:
         return 128 + stopping[-1]
-    if error is not None:
-        raise error
     lines.sums_up()
     return 0 if lines.all_well else 1
 

@@ -18,6 +18,7 @@ from .bot import BotFailed, BotUnusable
 from .bridge import Bridge, BridgeError, Server
 from .report import Lines, log_to_standard_error
 from .specs import bots_of
+from .stopping import background
 
 #: Bots think at a lower priority than the daemon and than the bots of others on this machine.
 NICENESS = 10
@@ -52,16 +53,10 @@ async def _play(task: dict[str, Any]) -> int:
     bots = bots_of(task["bot"])
     hello = {"client": "gmd-resident", "player": task["player"], "key": task["key"]}
     server = Server(path=task["path"], patience=PATIENCE_SECONDS, hello=hello)
-    lines, error = Lines(bots), None
-    async with trio.open_nursery() as nursery:
+    lines = Lines(bots)
+    async with background() as nursery:
         nursery.start_soon(_leave_when_told, nursery.cancel_scope)
-        try:
-            await Bridge(server, bots, lines, at_once=1).run(lambda bridge: bridge.play_one(task["game_id"]))
-        except Exception as raised:  # raised outside the nursery, which would wrap it in a group
-            error = raised
-        nursery.cancel_scope.cancel()
-    if error is not None:
-        raise error
+        await Bridge(server, bots, lines, at_once=1).run(lambda bridge: bridge.play_one(task["game_id"]))
     return 0 if lines.all_well else 1
 
 

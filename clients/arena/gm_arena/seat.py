@@ -15,6 +15,7 @@ from gm_protocol.endings import Cause, Ending
 
 from .bot import Bot, BotFailed, Place
 from .sides import player_in
+from .stopping import background
 
 logger = logging.getLogger(__name__)
 
@@ -106,17 +107,11 @@ class _Seat:
 
         :raises BotFailed: the bot fails to take the turn, or thinks on after the end.
         """
-        failure: Exception | None = BotFailed(f"kept thinking for {GRACE_SECONDS:g} seconds after the end of the game")
-        async with trio.open_nursery() as nursery:
+        async with background() as nursery:
             nursery.start_soon(self._watch, turn, nursery.cancel_scope)
-            try:
-                await self._bot.take_turn(turn)
-                failure = None
-            except Exception as error:  # raised outside the nursery, which would wrap it in a group
-                failure = error
-            nursery.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+            await self._bot.take_turn(turn)
+            return
+        raise BotFailed(f"kept thinking for {GRACE_SECONDS:g} seconds after the end of the game")
 
     async def _watch(self, turn: Turn, thinking: trio.CancelScope) -> None:
         """Cancel the bot's turn some time after the end of the game."""

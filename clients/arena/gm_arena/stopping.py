@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import trio
@@ -37,20 +38,34 @@ async def unless_stopped(work: Callable[[], Awaitable[T]], signals: Sequence[sig
     :raises Exception: the work's own exception, unchanged.
     """
     received: list[int] = []
-    error: Exception | None = None
-    async with trio.open_nursery() as background:
+    async with background() as nursery:
         with trio.CancelScope() as scope:
-            await background.start(_cancel_on_signal, scope, received, signals)
+            await nursery.start(_cancel_on_signal, scope, received, signals)
             try:
                 outcome = await work()
-            except Exception as raised:  # raised outside the nursery, which would wrap it in a group
-                error = raised
-        background.cancel_scope.cancel()
+            except Exception:
+                if not received:
+                    raise
     if received:
         raise Stopped(received[0])
+    return outcome
+
+
+@asynccontextmanager
+async def background() -> AsyncIterator[trio.Nursery]:
+    """Open a nursery whose tasks are cancelled at the end of the block.
+
+    An exception of the block is passed on as it is: a nursery would wrap it in a group.
+    """
+    error: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        try:
+            yield nursery
+        except Exception as raised:
+            error = raised
+        nursery.cancel_scope.cancel()
     if error is not None:
         raise error
-    return outcome
 
 
 async def _cancel_on_signal(

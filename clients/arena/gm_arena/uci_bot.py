@@ -114,12 +114,9 @@ class UciBots(Bots):
         self._options, self._limits, self._max_memory = dict(options or {}), limits or Limits(), max_memory
 
     async def start(self, nursery: trio.Nursery) -> UciBot:
-        try:
-            name, *arguments = self._command
-            command = [find_program(name) or name, *arguments]
-            process = await BotProcess.start(command, name, nursery, max_memory=self._max_memory)
-        except BotFailed as failure:
-            raise self._not_started(failure) from None
+        name, *arguments = self._command
+        command = [find_program(name) or name, *arguments]
+        process = await BotProcess.start(command, name, nursery, max_memory=self._max_memory)
         try:
             identity = await self._introduced(process)
         except BaseException:
@@ -136,7 +133,7 @@ class UciBots(Bots):
         try:
             await _answer(process, "uciok", identity.read_line)
         except BotFailed as failure:
-            raise self._not_started(failure) from None
+            raise BotFailed(f"{self._command[0]!r} is no UCI engine: {failure}", fault=failure.fault) from None
         self.name = process.label = identity.name or self.name
         try:
             for name, value in self._options.items():
@@ -144,10 +141,6 @@ class UciBots(Bots):
         except BadOption as error:
             raise BotFailed(f"{self.name}: {error}") from None
         return identity
-
-    def _not_started(self, failure: BotFailed) -> BotFailed:
-        reason = str(failure).rpartition(" cannot be started: ")[2]
-        return BotFailed(f"{self._command[0]!r} cannot be started as a UCI engine: {reason}", fault=failure.fault)
 
 
 class UciBot(BoardBot):

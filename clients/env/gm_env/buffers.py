@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ class Buffer:
         :param written: the type of the elements that kernels write; if another than ``dtype``, in two axes.
         """
         self._shape, self._dtype = shape, np.dtype(dtype)
-        size = int(np.prod(shape[1:])) * self._dtype.itemsize // np.dtype(written).itemsize
+        size = prod(shape[1:]) * self._dtype.itemsize // np.dtype(written).itemsize
         self._written = (shape if written is dtype else (shape[0], size), np.dtype(written))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -39,7 +40,7 @@ class Buffer:
 
     def writable(self, new: bool) -> NDArray[Any]:
         """Return the array for a kernel, a new one or the one that is kept."""
-        return np.empty(*self._written) if new else self._kept
+        return _aligned(*self._written) if new else self._kept
 
     def shown(self, written: NDArray[Any]) -> NDArray[Any]:
         """Return an array of :meth:`writable` as it is shown: the one that is kept is for reading alone."""
@@ -48,4 +49,12 @@ class Buffer:
 
     @cached_property
     def _kept(self) -> NDArray[Any]:
-        return np.empty(*self._written)
+        return _aligned(*self._written)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an empty array that begins with a cache line: jax copies others when it takes them over."""
+    size = prod(shape) * dtype.itemsize
+    room = np.empty(size + 63, np.uint8)
+    start = -room.__array_interface__["data"][0] % 64
+    return room[start : start + size].view(dtype).reshape(shape)

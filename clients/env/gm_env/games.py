@@ -23,6 +23,7 @@ from .kernels.layout import (
     FULLMOVES,
     HALFMOVES,
     LOST,
+    MOVES,
     PASS,
     PHASE,
     PLANES,
@@ -98,7 +99,7 @@ class Games:
         self._totals = np.empty(sampling.GROUPS, np.uint64)
         self._rewards, self._ended = np.empty((n, 2), np.float32), np.empty(n, np.bool_)
         self._viewers = np.empty(n, np.int64)
-        self._masks = Buffer((n, observing.MASK_BYTES), np.uint64, np.uint8)
+        self._masks = Buffer((n, MOVES), np.uint8, np.uint8)
         self._observations = Buffer((n, len(observing.OBSERVATION), 8, 8), np.uint64, np.uint8)
         self._truths = Buffer((n, len(observing.PRIVILEGED), 8, 8), np.uint64, np.uint8)
         self._drawn = np.empty(len(observing.OBSERVATION), np.uint64)

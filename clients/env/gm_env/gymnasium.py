@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from .games import check
 from .legal_spaces import LegalActions, LegalActionsOfAll, observed_space
-from .observed import Shown
-from .one_seat import Illegal, OneSeat, Seat, SeatRules
+from .observed import Illegal, Shown
+from .one_seat import OneSeat, Seat, SeatRules
 from .opponents import Decisions, Opponent, play_randomly
 from .rendering import RENDER_MODES, RenderView, check_rendering, draw
 from .turns import ACTIONS
@@ -45,7 +45,8 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     limit, which is one of them. ``info["win_reason"]`` is a value of ``gm_recon.WinReason`` then, and else 0.
     ``spec.max_episode_steps`` is two for each turn up to that limit; no game is truncated.
 
-    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the learner
+    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str), or ``"human"``, which prints the
+    game at each reset and step. It shows what the learner
     observed; with ``render_view="truth"`` the true position.
     """
 
@@ -99,6 +100,8 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         """Begin a game and play up to the learner's first turn; there are no options."""
         super().reset(seed=seed)
         self._games.begin(self.np_random)
+        if self.render_mode == "human":
+            self.render()
         return self._games.observations()[0], self._info()
 
     def step(self, action: np.int64 | int) -> tuple[NDArray[Any], float, bool, bool, Info]:
@@ -111,6 +114,8 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         if self._games.over[0]:
             raise ResetNeeded("the game is over: call reset() first")
         reward = float(self._games.step(np.asarray([action]))[0])
+        if self.render_mode == "human":
+            self.render()
         return self._games.observations()[0], reward, bool(self._games.over[0]), False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -123,7 +128,7 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
         return legal
 
     def render(self) -> Any:
-        """Return a picture, uint8[448, 448, 3], or text, as the render mode says; None without one."""
+        """Return a picture, uint8[468, 468, 3], or text, as the render mode says; None without one."""
         return draw(self._games.batch, 0, bool(self._games.seats[0]), self.render_mode, self._render_view)
 
     def close(self) -> None:
@@ -146,7 +151,11 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     :meth:`reset` takes one seed.
     """
 
-    metadata: dict[str, Any] = {**RbcEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        **RbcEnv.metadata,
+        "render_modes": [mode for mode in RENDER_MODES if mode != "human"],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -162,8 +171,8 @@ class RbcVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         render_view: RenderView = "player",
         **options: Any,
     ) -> None:
-        """Make the environment: see :class:`RbcEnv`."""
-        check_rendering(render_mode, render_view)
+        """Make the environment: see :class:`RbcEnv`; many games are not rendered for a human."""
+        check_rendering(render_mode, render_view, self.metadata["render_modes"])
         rules = SeatRules(opponent, seat, observation, illegal)
         self._games = OneSeat(num_envs, rules, {"max_turns": max_turns, **options}, copy=copy)
         self.num_envs, self.render_mode, self._render_view = num_envs, render_mode, render_view

@@ -30,6 +30,9 @@ class LegalActions(spaces.Discrete):
         """Draw a legal action, or as a mask or probabilities say."""
         if mask is None and probability is None:
             return self._draw(self.np_random)[0]
+        if probability is None and isinstance(mask, np.ndarray) and mask.dtype == np.int8 and mask.shape == (ACTIONS,):
+            legal = np.flatnonzero(mask)  # Gymnasium's own way takes thirty microseconds
+            return legal[self.np_random.integers(legal.size)] if legal.size else np.int64(0)
         return super().sample(mask, probability)
 
 

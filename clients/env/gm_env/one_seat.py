@@ -14,15 +14,14 @@ from gm_recon import WinReason
 from .batch import BatchedRbc
 from .buffers import Buffer
 from .games import check
-from .kernels import sampling, stepping
+from .kernels import stepping
 from .kernels.layout import NONE, TO_MOVE, TO_SENSE
-from .observed import Shown, check_shown
+from .observed import Illegal, Shown, check_illegal, check_shown
 from .opponents import Ends, Opponent, answer, play_randomly
-from .turns import ACTIONS, act, act_legally, find_illegal, usable, write_masks
+from .turns import ACTIONS, act, act_legally, draw_legal, find_illegal, usable, write_masks
 
 Seat = Literal["white", "black", "random"]
-Illegal = Literal["lose", "raise"]
-SEATS, ILLEGAL = get_args(Seat), get_args(Illegal)
+SEATS = get_args(Seat)
 
 
 @dataclass
@@ -64,7 +63,7 @@ class OneSeat:
         """
         check(rules.seat in SEATS, f"seat: {rules.seat!r} is not one of {', '.join(SEATS)}")
         check_shown(rules.observation)
-        check(rules.illegal in ILLEGAL, f"illegal: {rules.illegal!r} is not one of {', '.join(ILLEGAL)}")
+        check_illegal(rules.illegal)
         self.batch, self._rules, self._copy = BatchedRbc(n, autoreset=True, **options), rules, copy
         self.seats = np.full(n, chess.WHITE, np.bool_)
         self.over, self.forfeited, self._closed, self._waiting = np.zeros((4, n), np.bool_)
@@ -144,10 +143,7 @@ class OneSeat:
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw a legal action for each game, all alike: int64[n]."""
-        batch, drawn = self.batch, np.empty(self.batch.n, np.int64)
-        words = rng.integers(2**64, size=batch.n, dtype=np.uint64)
-        sampling.draw_legal(words, batch._numbers, batch._planes, self._closed, batch._totals, drawn)
-        return drawn
+        return draw_legal(self.batch, self._closed, rng)
 
     def close(self) -> None:
         """Close the opponent, if it can be closed."""

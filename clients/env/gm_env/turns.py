@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .arguments import integers
 from .batch import BatchedRbc
-from .kernels import observing, stepping
+from .kernels import observing, sampling, stepping
 from .kernels.layout import MOVES, PASS, SENSES, TO_MOVE
 
 __all__ = ["FIRST_SENSE", "ACTIONS", "action_masks"]
@@ -40,6 +40,17 @@ def write_masks(batch: BatchedRbc, closed: NDArray[np.bool_], masks: NDArray[np.
     """
     observing.draw_action_masks(batch._numbers, batch._planes, closed, masks)
     return masks.view(np.int8)
+
+
+def draw_legal(batch: BatchedRbc, closed: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw from the actions that :func:`write_masks` writes, all alike: int64[n].
+
+    The same generator draws the same ones on every platform.
+    """
+    drawn = np.empty(batch.n, np.int64)
+    words = rng.integers(2**64, size=batch.n, dtype=np.uint64)
+    sampling.draw_legal(words, batch._numbers, batch._planes, closed, batch._totals, drawn)
+    return drawn
 
 
 def usable(actions: NDArray[Any], shape: tuple[int, ...], name: str = "actions") -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from .buffers import frozen
 from .games import Games, check
 from .information import information_string
 from .kernels import observing, recalling
-from .kernels.layout import MOVES, PLY
+from .kernels.layout import PLY
 from .positions import read
 
 #: For whom something is shown: one colour, one for each game (bool or integer, (n,)), or None for the side to move.
@@ -30,9 +30,9 @@ class Views(Games):
         :param copy: False for an array that is read-only, and overwritten by the next call.
         """
         with self._lock:
-            words = self._masks.writable(copy)
-            observing.draw_masks(self._numbers, self._planes, words)
-            return self._masks.shown(words)[:, :MOVES]
+            masks = self._masks.writable(copy)
+            observing.draw_masks(self._numbers, self._planes, masks)
+            return self._masks.shown(masks)
 
     def observations(self, viewers: Viewers = None, *, copy: bool = True) -> NDArray[np.uint8]:
         """Return what a player of each game observed this turn, and its own pieces: uint8[n, 24, 8, 8].
@@ -134,8 +134,8 @@ class Views(Games):
         return game
 
     def _view_by(self, viewers: Viewers) -> None:
-        if viewers is None:
-            self._viewers[:] = -1
+        if viewers is None or isinstance(viewers, bool):
+            self._viewers.fill(-1 if viewers is None else viewers)
             return
         colors = array("viewers", viewers)
         if colors.dtype == np.bool_ and colors.shape == self._viewers.shape:

@@ -148,7 +148,8 @@ def _next_game(client: Client, color: Color | None) -> int:
     with _reported(f"player {client.player}: waiting for a game"):
         while True:
             state = client.wait(any=True, brief=True, except_=others)["state"]
-            assert state is not None  # without a timeout it waits until there is one
+            if state is None:  # the server stops, or its longest wait is over
+                continue
             try:
                 _seat(client, state, color)
             except ValueError:

@@ -78,9 +78,7 @@ async def act(request: Request[Any, Any, Any], visit: FromVisit, game_id: GameId
             return _refused(refusal, _sentence(refusal, look, form))
         typed = TypedMove(form.move, form.square, _sentence(refusal, look, form))
         shown = await look_live(visit, game_id, form.seat)
-        return await live_page(
-            request, visit, shown, flip=form.flip, named=form.seat, typed=typed, status=status_of(refusal)
-        )
+        return await live_page(visit, shown, flip=form.flip, named=form.seat, typed=typed, status=status_of(refusal))
     if wants_page(request):
         return redirect(visit, f"/games/{game_id}{_query(form)}")
     view = live_view_for(visit, await look_live(visit, game_id, form.seat), form.since)

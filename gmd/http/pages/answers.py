@@ -121,14 +121,14 @@ def file(
 
 
 def entity_tag(content: bytes) -> str:
-    """Return the entity tag of some content."""
-    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    """Return the entity tag of some content: a weak one, since the content may be compressed."""
+    return f'W/"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def is_known(request: Request[Any, Any, Any], tag: str) -> bool:
     """Return whether a client has the content with an entity tag."""
     known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
-    return tag in known or known == ["*"]
+    return tag.removeprefix("W/") in known or known == ["*"]
 
 
 def unchanged(headers: dict[str, str]) -> Response[Any]:

@@ -29,9 +29,13 @@ class ListQuery(Struct, frozen=True):
 
 
 class PageQuery(Struct, frozen=True):
-    """What the query of a contest's page may hold: whether a script asks for the part that changes."""
+    """What the query of a contest's page may hold.
+
+    ``part``: whether a script asks for the part that changes; ``wall``: for the table alone, large, to project.
+    """
 
     part: bool = False
+    wall: bool = False
 
 
 @get("/contests", include_in_schema=False)
@@ -60,4 +64,4 @@ async def contest(
     part = await worked(visit, part_steps(visit.site, "contest_part.html", view=view))
     if query.part:
         return Response(part, media_type="text/html", headers=HEADERS)
-    return page(visit, "contest.html", view=view, part=part)
+    return page(visit, "contest.html", view=view, part=part, wall=query.wall)

@@ -71,7 +71,7 @@ async def _page(request: Request[Any, Any, Any], visit: Visit, game_id: int, que
     if query.ply is None and not query.part:
         look = await look_live(visit, game_id, query.seat)
         if not look.over:
-            return await live_page(request, visit, look, flip=query.flip, named=query.seat)
+            return await live_page(visit, look, flip=query.flip, named=query.seat)
     else:
         look = await look_at(visit, game_id, query.seat)
     look = await with_past(visit, look)

@@ -169,6 +169,11 @@ class GameView:
         return f"/games/{self.state.game_id}"
 
     @property
+    def frame(self) -> tuple[int, int]:
+        """The width and the height in pixels of a frame that shows the game on another site without scroll bars."""
+        return (1040, 520) if len(self.boards) > 1 else (420, 590)
+
+    @property
     def flipped(self) -> str:
         """The query of the same ply with the board turned."""
         return replace(self.wanted, flip=not self.wanted.flip).query(self.wanted.ply)

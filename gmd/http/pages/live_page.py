@@ -7,7 +7,7 @@ from typing import Any
 
 import chess
 import msgspec
-from litestar import Request, Response
+from litestar import Response
 from litestar.status_codes import HTTP_200_OK
 from markupsafe import Markup
 from msgspec import structs
@@ -112,7 +112,6 @@ class LivePage:
 
 
 async def live_page(
-    request: Request[Any, Any, Any],
     visit: Visit,
     look: Look,
     *,
@@ -127,12 +126,11 @@ async def live_page(
     :param named: the seat that the visitor names.
     :param typed: what a form that was refused had in it.
     """
-    shown = await _shown(request, visit, look, flip=flip, named=named, typed=typed or TypedMove())
+    shown = await _shown(visit, look, flip=flip, named=named, typed=typed or TypedMove())
     return page(visit, "live.html", status=status, headers={"cache-control": IN_PROGRESS["cache-control"]}, game=shown)
 
 
 async def _shown(
-    request: Request[Any, Any, Any],
     visit: Visit,
     look: Look,
     *,

@@ -1,9 +1,8 @@
-"""``/manual``: the manual as a website, where ``make docs`` has built it."""
+"""``/manual``: the manual as a website, as ``make docs`` builds it."""
 
 from __future__ import annotations
 
 import mimetypes
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,8 @@ from litestar.exceptions import NotFoundException
 from litestar.params import PathParameter
 from litestar.response import Redirect
 from litestar.status_codes import HTTP_303_SEE_OTHER
+
+from gmd.http.pages.visit import FromVisit
 
 #: Headers of its files. Sphinx's pages have scripts and styles of their own in them, and nothing that a visitor sent.
 HEADERS = {
@@ -26,18 +27,13 @@ HEADERS = {
 }
 
 
-@cache
-def manual_folder() -> Path | None:
-    """Return the folder of the manual that ``make docs`` has built in this checkout; None for none."""
-    folder = Path(str(files("gmd"))).parent / "build/docs"
-    return folder if (folder / "index.html").is_file() else None
+def manual_in(setting: str | None) -> dict[str, Path]:
+    """Return the files of the manual by their paths in its folder; none where it is not built.
 
-
-@cache
-def manual_files() -> dict[str, Path]:
-    """Return the files of the manual by their paths in it. What the build keeps for itself is left out."""
-    folder = manual_folder()
-    if folder is None:
+    :param setting: the folder; None for that of ``make docs`` in this checkout.
+    """
+    folder = Path(str(files("gmd"))).parent / "build/docs" if setting is None else Path(setting)
+    if not (folder / "index.html").is_file():
         return {}
     every = ((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*") if path.is_file())
     return {name: path for name, path in every if not name.startswith((".", "_sources/"))}
@@ -50,10 +46,10 @@ async def manual() -> Response[Any]:
 
 
 @get("/manual/{file:path}", include_in_schema=False)
-async def manual_file(file: Annotated[str, PathParameter()]) -> Response[Any]:
+async def manual_file(visit: FromVisit, file: Annotated[str, PathParameter()]) -> Response[Any]:
     """Return a file of the manual."""
-    path = manual_files().get(file.lstrip("/"))
+    path = visit.site.manual.get(file.lstrip("/"))
     if path is None:
-        raise NotFoundException(f"manual: there is no file {file}")
+        raise NotFoundException
     content = await trio.to_thread.run_sync(path.read_bytes)
     return Response(content, media_type=mimetypes.guess_type(path.name)[0] or "text/plain", headers=HEADERS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gmd.event_log.keyed_locks import KeyedLocks
@@ -22,6 +24,7 @@ class Site:
 
     :ivar sessions: the visitors' cookies.
     :ivar game_port: the port of the game protocol, as the settings have it.
+    :ivar manual: the files of the manual by their paths; none where it is not built.
     :ivar live: those who read events.
     :ivar static: the static files.
     :ivar templates: jinja2's environment, once the application is made.
@@ -31,6 +34,7 @@ class Site:
 
     sessions: Sessions
     game_port: int
+    manual: Mapping[str, Path]
     live: LiveHub = field(default_factory=LiveHub)
     static: StaticFiles = field(default_factory=package_files)
     templates: Environment | None = None

@@ -176,7 +176,7 @@ class Sessions:
     def _account(self, player: int | None) -> Account | None:
         return None if player is None else self._registry.get(player)
 
-    def _signature(self, unsigned: str, account: Account | None, purpose: bytes, *, oversees: bool) -> str:
+    def _signature(self, unsigned: str, account: Account | None, purpose: bytes = SESSION, *, oversees: bool) -> str:
         """Return the signature of a cookie; it ends with the secrets that the visitor has shown."""
         known = b""
         if account is not None:

@@ -19,7 +19,7 @@ from gm_arena.bot import Bots, BotUnusable
 from gm_arena.bridge import Bridge, Server
 from gm_arena.specs import bots_of
 from gm_bots.random_bot import RandomBots
-from gm_bots.recon_zero import entry
+from gm_bots.recon_zero import settings
 from gm_bots.recon_zero.bot import ReconZeroBots
 from gm_bots.recon_zero.checkpoint_files import shipped
 from gm_bots.recon_zero.lockstep.judging import count_material
@@ -109,7 +109,7 @@ async def test_recon_zero_plays_with_the_shipped_network(daemon_process: Served)
 
 
 def test_missing_torch_is_reported_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else library)
+    monkeypatch.setattr(settings, "find_spec", lambda library: None if library == "torch" else library)
     with pytest.raises(BotUnusable) as refused:
         named("recon-zero")
     assert str(refused.value) == (

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 from gm_arena.bot import BotUnusable
 from gm_arena.replay.recorded import blind_games
-from gm_bots.recon_zero import entry
 from gm_bots.recon_zero.checkpoint_files import SHIPPED, digest_of
 from gm_bots.recon_zero.lockstep import judging
 from gm_bots.recon_zero.lockstep.opponent_model import (
@@ -26,6 +25,7 @@ from gm_bots.recon_zero.lockstep.opponent_model import (
 )
 from gm_bots.recon_zero.lockstep.requests import FEATURES
 from gm_bots.recon_zero.opponents import choices
+from gm_bots.recon_zero.settings import read
 from gm_bots.recon_zero.thinker import Thinker
 from tests.arena.matches import played as match
 
@@ -94,7 +94,7 @@ def test_file_that_is_no_model_is_refused(content: str | None, complaint: str, t
     if content is not None:
         path.write_text(content)
     with pytest.raises(BotUnusable, match=complaint):
-        entry.read({"checkpoint": "none", "opponents": str(path)})
+        read({"checkpoint": "none", "opponents": str(path)})
 
 
 @pytest.mark.parametrize(("pass_coefficient", "least", "most"), [(9.0, 0.6, 1.0), (-9.0, 0.0, 0.5)])
@@ -104,7 +104,7 @@ def test_bot_plays_by_the_model_that_it_is_given(
     """An opponent that passes has not moved; requests that the board refuses come to the same."""
     path = tmp_path / "model.json"
     path.write_text(model_of({"one": tuple(pass_coefficient * (name == "pass") for name in FEATURES)}).as_json())
-    settings = entry.read({"checkpoint": "none", "opponents": str(path)}).settings
+    settings = read({"checkpoint": "none", "opponents": str(path)}).settings
     player = Thinker(chess.WHITE, judging.count_material, settings, random.Random(1))
     player.moved(None, None, None)
     player.opponent_moved(None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gm_arena.bot import BotUnusable
-from gm_bots.recon_zero import entry
+from gm_bots.recon_zero import settings
 from gm_bots.recon_zero.player import VARIABLE, ReconZero
 from tests.cli.commands import gmd
 
@@ -20,7 +20,7 @@ QUICK = "checkpoint=none,simulations=10,determinisations=2,seed=1"
 @pytest.fixture
 def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let recon-zero find no PyTorch, whether it is installed or not."""
-    monkeypatch.setattr(entry, "find_spec", lambda library: None if library == "torch" else find_spec(library))
+    monkeypatch.setattr(settings, "find_spec", lambda library: None if library == "torch" else find_spec(library))
 
 
 @pytest.mark.usefixtures("without_torch")

@@ -85,6 +85,18 @@ def test_curves_have_a_point_for_each_of_the_report_and_the_bounds_of_the_test()
     assert view.elo.words.endswith("now 280 (−12 to 10000).")
 
 
+def test_cells_of_a_cross_table_lead_to_the_games_of_their_players() -> None:
+    players = [{**row, "player": 10**15 + index} for index, row in enumerate(TOURNAMENT["players"], 1)]
+    view = contest_view(contest(TOURNAMENT | {"players": players}), 0.0, unnamed)
+    ada, _ = view.report.players
+    assert view.is_cross
+    assert view.games_of(ada, 1) == f"/games?player={10**15 + 1}&opponent={10**15 + 2}"
+    assert view.games_of(ada, 0) == ""
+    rounds = contest_view(contest(TOURNAMENT | {"columns": ["R1", "R2"], "players": players}), 0.0, unnamed)
+    assert not rounds.is_cross
+    assert rounds.games_of(rounds.report.players[0], 1) == ""
+
+
 @given(st.integers(0, MAX_POINTS))
 def test_table_of_figures_has_the_first_and_the_last_point(count: int) -> None:
     points = msgspec.convert(MATCH | {"curve": [{"games": games} for games in range(count)]}, ContestReport).curve
@@ -131,6 +143,15 @@ async def test_part_that_changes_is_loaded_alone() -> None:
         assert "<html" not in part.response.text
         assert "1 ada 0 0 0 0 0 × 1½ 2 bea 0 0 0 0 0 0½ ×" in part.text
         assert part.response.headers["content-type"] == "text/html; charset=utf-8"
+
+
+async def test_table_for_a_wall_is_the_page_with_a_class_of_its_own_and_has_a_link() -> None:
+    async with pages() as (daemon, browser):
+        await daemon.ask("contest", token=TOKEN, report=TOURNAMENT)
+        assert "/contests/1?wall=1" in (await browser.get("/contests/1")).response.text
+        wall = (await browser.get("/contests/1?wall=1")).response.text
+        assert '<div id="contest" class="wall" data-path="/contests/1">' in wall
+        assert "?wall=1" not in wall
 
 
 @pytest.mark.slow

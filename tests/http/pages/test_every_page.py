@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import httpx
 import pytest
 from trio.testing import MockClock
 
@@ -22,6 +25,14 @@ HEADERS = {
     "vary": "Cookie",
     "content-type": "text/html; charset=utf-8",
 }
+
+
+def headers_of(answer: httpx.Response) -> dict[str, str | None]:
+    """Return a page's headers of these; whether it is compressed is left out."""
+    found = {name: answer.headers.get(name) for name in HEADERS}
+    return {**found, "vary": (found["vary"] or "").removesuffix(", Accept-Encoding")}
+
+
 #: Pages, and addresses without a page.
 PATHS = [
     "/",
@@ -46,7 +57,7 @@ async def test_every_page_has_the_headers_and_is_complete_in_itself(settings: di
             await daemon.ask("contest", token="0" * 16, report=TOURNAMENT)
         for path in PATHS:
             page = await browser.get(path)
-            assert {name: page.response.headers.get(name) for name in HEADERS} == HEADERS
+            assert headers_of(page.response) == HEADERS
             assert page.inline == []
             assert len(page.ids) == len(set(page.ids))
             for source in page.sources:
@@ -122,6 +133,25 @@ async def test_static_files_are_kept_by_browsers_under_the_address_of_their_vers
         assert answer.headers["content-type"] == "text/css; charset=utf-8"
         other = await browser.client.get("/static/0/style.css")
         assert (other.content, other.headers["cache-control"]) == (answer.content, "no-cache")
+
+
+async def test_manual_is_served_where_it_is_built_and_linked_only_there(tmp_path: Path) -> None:
+    (tmp_path / "how-to").mkdir()
+    (tmp_path / "index.html").write_text("<h1>The manual</h1>")
+    (tmp_path / "how-to/move-a-uci-engine.html").write_text("<h1>UCI</h1>")
+    (tmp_path / ".doctrees").mkdir()
+    (tmp_path / ".doctrees/environment.pickle").write_text("the build's own")
+    async with pages(manual=str(tmp_path)) as (_, browser):
+        home = await browser.get("/")
+        assert {"/manual", "/manual/how-to/move-a-uci-engine.html"} <= set(home.links)
+        page = await browser.get("/manual")
+        assert (page.path, page.text) == ("/manual/index.html", "The manual")
+        assert "default-src 'none'" in page.response.headers["content-security-policy"]
+        for path in (".doctrees/environment.pickle", "nowhere.html", "..%2f..%2fetc/passwd", "%2e%2e/index.html"):
+            assert (await browser.client.get(f"/manual/{path}")).status_code == 404, path
+    async with pages(manual=str(tmp_path / "how-to")) as (_, browser):
+        assert not [link for link in (await browser.get("/")).links if link.startswith("/manual")]
+        assert (await browser.get("/manual/index.html")).status == 404
 
 
 #: Paths that lead out of the folder of static files, or to nothing in it.

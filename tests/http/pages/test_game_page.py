@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from gmd.daemon import Daemon
 from tests.http.pages.browser import ACCEPT, Browser, browsing, pages
 from tests.http.pages.event_reader import pages_at_rest
-from tests.http.pages.test_every_page import HEADERS
+from tests.http.pages.test_every_page import HEADERS, headers_of
 
 PASSWORD = "correct horse"
 MATE = ("f3", "e5", "g4", "Qh4#")
@@ -115,7 +115,7 @@ async def test_page_has_the_headers_of_every_page_and_is_not_stored_while_the_ga
         for path in ("/games/1", "/games/1?ply=1", "/games/2", "/games/2?part=1"):
             kept = "private, no-cache" if "/1" in path else "no-store"
             answer = (await browser.get(path)).response
-            assert {name: answer.headers.get(name) for name in HEADERS} == {**HEADERS, "cache-control": kept}
+            assert headers_of(answer) == {**HEADERS, "cache-control": kept}
 
 
 async def test_part_for_scripts_is_a_part_of_the_page() -> None:

@@ -23,9 +23,9 @@ async def test_files_of_finished_games_are_kept_and_need_not_be_sent_again(kind:
         got = await browser.client.get(f"/games/1.{kind}")
         assert (got.status_code, got.headers["cache-control"]) == (200, "public, max-age=300")
         assert got.headers["content-type"].partition(";")[0] == FILES[kind]
-        assert "vary" not in got.headers
+        assert "Cookie" not in got.headers.get("vary", "")
         assert "set-cookie" not in got.headers
-        for known in (got.headers["etag"], f'"x", W/{got.headers["etag"]}', "*"):
+        for known in (got.headers["etag"], f'"x", {got.headers["etag"].removeprefix("W/")}', "*"):
             again = await browser.client.get(f"/games/1.{kind}", headers={"if-none-match": known})
             assert (again.status_code, again.content) == (304, b"")
             assert again.headers["etag"] == got.headers["etag"]
@@ -38,7 +38,8 @@ async def test_files_of_live_games_are_kept_nowhere(kind: str) -> None:
     async with pages() as (daemon, browser):
         await played(daemon, "e4")
         got = await browser.client.get(f"/games/1.{kind}")
-        assert (got.status_code, got.headers["cache-control"], got.headers["vary"]) == (200, "no-store", "Cookie")
+        assert (got.status_code, got.headers["cache-control"]) == (200, "no-store")
+        assert "Cookie" in got.headers["vary"]
         assert "etag" not in got.headers
 
 

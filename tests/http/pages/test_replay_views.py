@@ -152,7 +152,7 @@ async def test_page_has_the_code_of_its_embedded_board(host: str) -> None:
         answer = await browser.client.get("/games/1", headers={"host": host, "accept": "text/html"})
         if answer.status_code == 200:
             page = Page(answer)
-            frame = f'<iframe src="http://{host}/embed/1" width="420" height="580" title="Game 1"></iframe>'
+            frame = f'<iframe src="http://{host}/embed/1" width="420" height="590" title="Game 1"></iframe>'
             assert frame in page.text
             assert "<iframe" not in answer.text
             assert page.inline == []

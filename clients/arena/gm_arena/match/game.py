@@ -193,12 +193,12 @@ class Playing:
         return states[-1] if states else await self._watch(game["game_id"]), seen
 
     def _observed(self, bots: Mapping[chess.Color, Bot]) -> dict[chess.Color, ObservedBot]:
-        shared = HandOver(), Adjudicator(self._terms.rules)
+        judge = Adjudicator(self._terms.rules)
         seen: dict[chess.Color, ObservedBot] = {}
         if WHITE in bots:
-            seen[WHITE] = ObservedBot(bots[WHITE], *shared)
+            seen[WHITE] = ObservedBot(bots[WHITE], judge)
         if BLACK in bots:
-            seen[BLACK] = ObservedBot(bots[BLACK], *shared, after=seen.get(WHITE))
+            seen[BLACK] = ObservedBot(bots[BLACK], judge, after=seen.get(WHITE))
         return seen
 
     async def _make(self, fixture: Fixture, sides: Mapping[chess.Color, Contestant]) -> NewGameReply:
@@ -265,10 +265,9 @@ def _fault(failure: BotFailed, game_id: int) -> dict[str, str]:
 
 
 def _time(move: MoveTime) -> list[Any]:
-    """Return a row of ``times``: ply, seconds thought, charged and left, score, seconds of hand-over, depth."""
+    """Return a row of ``times``: ply, seconds thought, charged and left, score, depth."""
     charged = None if move.charged is None else round(move.charged, 3)
-    handed = None if move.handed is None else round(move.handed, 6)
-    return [move.ply, round(move.thought, 6), charged, move.left, move.score, handed, move.depth]
+    return [move.ply, round(move.thought, 6), charged, move.left, move.score, move.depth]
 
 
 # --- A bot under observation -------------------------------------------------------------------------------------
@@ -290,8 +289,6 @@ class MoveTime:
     :ivar charged: the time that the daemon's clock charged, to the millisecond; None where it does not show that.
     :ivar left: the clock's time after the move; None without a clock.
     :ivar score: the bot's score of the move, if it gives one.
-    :ivar handed: from the opponent's answer to this bot's receiving its turn; None where the opponent plays elsewhere,
-        and for the first move.
     :ivar depth: the plies that the bot has searched, if it says so.
     """
 
@@ -300,25 +297,7 @@ class MoveTime:
     charged: float | None
     left: float | None
     score: str | None
-    handed: float | None
     depth: int | None
-
-
-class HandOver:
-    """The times of the bots' answers. The delay until the opponent receives its turn counts for neither."""
-
-    def __init__(self) -> None:
-        self._answered: tuple[int, float] | None = None
-
-    def answered(self, ply: int) -> None:
-        """Record that a bot has moved at a ply."""
-        self._answered = ply, trio.current_time()
-
-    def delay(self, ply: int) -> float | None:
-        """Return the seconds since the opponent's move, as the bot receives its turn; None if unmeasured."""
-        if self._answered is None or self._answered[0] != ply - 1:
-            return None
-        return trio.current_time() - self._answered[1]
 
 
 class ObservedBot(Bot):
@@ -334,14 +313,13 @@ class ObservedBot(Bot):
     def __init__(
         self,
         bot: Bot,
-        between: HandOver,
         adjudicator: Adjudicator,
         after: ObservedBot | None = None,
     ) -> None:
-        """:param between: shared by both bots of a game, as is ``adjudicator``.
+        """:param adjudicator: shared by both bots of a game.
         :param after: the bot that begins first, so that the same one always loses if both fail to begin.
         """
-        self._bot, self._between, self._after = bot, between, after
+        self._bot, self._after = bot, after
         self._adjudicator = adjudicator
         self._place: Place
         self._left: float | None = None
@@ -359,9 +337,8 @@ class ObservedBot(Bot):
 
     async def take_turn(self, turn: Turn) -> None:
         clock = self._place.options.get("clock") or {}
-        handed = self._between.delay(turn.ply)
         offers_draw = self._adjudicator.drawn(turn.ply)
-        timed = TimedTurn(turn, self._between, reports=bool(clock.get("lag")), offers_draw=offers_draw)
+        timed = TimedTurn(turn, reports=bool(clock.get("lag")), offers_draw=offers_draw)
         ending = self._adjudicator.ending(self._place.color, turn.ply, offered=turn.state["draw_offered"])
         if ending is not None:
             self.adjudicated = True
@@ -376,9 +353,9 @@ class ObservedBot(Bot):
             raise
         self.silent = False
         if timed.moved is not None:
-            self._note(timed, timed.moved, handed)
+            self._note(timed, timed.moved)
 
-    def _note(self, timed: TimedTurn, moved: GameState, handed: float | None) -> None:
+    def _note(self, timed: TimedTurn, moved: GameState) -> None:
         clock, option = moved["clock"], self._place.options.get("clock")
         left = None if clock is None else clock[timed.color]
         charged = None
@@ -387,7 +364,7 @@ class ObservedBot(Bot):
         # The time charged for the first move is unknown: the clock starts at the first contact of both players.
         self._left = left
         self._adjudicator.note(self._place.color, self._bot.score)
-        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, handed, self._bot.depth))
+        self.moves.append(MoveTime(timed.ply, timed.thought, charged, left, self._bot.score, self._bot.depth))
 
     async def end(self, state: GameState, history: Callable[[], Awaitable[HistoryReply]]) -> None:
         await self._within(END_SECONDS, "end the game", self._bot.end(state, history))
@@ -426,12 +403,12 @@ class TimedTurn(Turn):
     :ivar moved: the state after its move; None before.
     """
 
-    def __init__(self, turn: Turn, between: HandOver, *, reports: bool, offers_draw: bool) -> None:
+    def __init__(self, turn: Turn, *, reports: bool, offers_draw: bool) -> None:
         """:param reports: whether to report the times to the server, for a clock with a lag.
         :param offers_draw: whether to offer a draw with the move, whatever the bot does.
         """
         self.__dict__.update(turn.__dict__)
-        self._between, self._reports, self._offers_draw = between, reports, offers_draw
+        self._reports, self._offers_draw = reports, offers_draw
         self.thought = self._last = 0.0
         self.moved: GameState | None = None
         self._since = trio.current_time()
@@ -444,7 +421,6 @@ class TimedTurn(Turn):
 
     async def move(self, move: AnyMove | None, *, offer_draw: bool = False, claim_draw: bool = False) -> MoveReply:
         self._answered()
-        self._between.answered(self.ply)
         offers = offer_draw or self._offers_draw
         reply = await super().move(move, offer_draw=offers, claim_draw=claim_draw)
         self.moved = reply["state"]

@@ -29,7 +29,7 @@ from gm_recon import read_json
 from .record import Record, RecordUnusable
 
 COLUMNS = (
-    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "handed", "result", "ending",
+    "game", "ply", "color", "bot", "move", "score", "pawns", "thought", "charged", "left", "result", "ending",
     "static",
 )  # fmt: skip
 
@@ -104,11 +104,11 @@ def rows_of(record: Record) -> Iterator[list[Any]]:
     """
     timed = [(times, color) for color in record["times"] for times in record["times"][color]]
     for row, color in sorted(timed, key=lambda item: item[0][0]):
-        ply, thought, charged, left, score, handed, *_ = row
+        ply, thought, charged, left, score, *_ = row
         move = record["moves"][ply] if ply < len(record["moves"]) else None
         pawns = None if score is None else pawns_of(score)
         who = [record["game"], ply, color, record[color], move]
-        yield [*who, score, pawns, thought, charged, left, handed, record["result"], record["ending"]]
+        yield [*who, score, pawns, thought, charged, left, record["result"], record["ending"]]
 
 
 def judged_rows_of(record: Record) -> Iterator[list[Any]]:
@@ -208,7 +208,7 @@ def _commented(moves: str, record: Record) -> Iterator[str]:
 
 def _comment(row: list[Any], color: str, own: Mapping[str, str]) -> str:
     """Return the comment of a move, from its row of ``times`` and what the bot says itself, by ply."""
-    score, depth = row[4], row[6] if len(row) > 6 else None  # older records have no depth
+    score, depth = row[4:6]
     emt = f"[%emt {_clock_time(row[1])}] {own.get(str(row[0]), '').replace('}', ')')}".rstrip()
     return emt if score is None else f"[%eval {_to_white(score, color)}{f',{depth}' if depth else ''}] {emt}"
 

@@ -20,7 +20,7 @@ from ..file_lock import lock
 Record = dict[str, Any]
 
 #: The version of the file's format.
-VERSION = 1
+VERSION = 2
 
 
 class RecordUnusable(Exception):
@@ -76,7 +76,7 @@ class RecordFile:
             header, opened.records, end = read(path)
             _check_same(path, header.get("arguments"), json.loads(json.dumps(arguments)))
             opened._file.truncate(end)
-            opened.contest = str(header.get("contest", opened.contest))  # older records have none
+            opened.contest = header["contest"]
         return opened
 
     def add(self, record: Record) -> None:

@@ -198,9 +198,6 @@ def rules_of(variant: str, given: Mapping[str, Any], *, all_here: bool) -> Rules
 def arguments_of(texts: Sequence[str], variant: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that decide which games are played, for the record: a match resumes only with the same."""
     arguments = {name: value for name, value in given.items() if name not in _OF_NO_MATTER}
-    for name in ("resign", "draw"):  # records of matches without them are older than they
-        if not arguments[name]:
-            del arguments[name]
     openings: Path | None = given["openings"]
     arguments["openings"] = None if openings is None else f"sha256:{hashlib.sha256(openings.read_bytes()).hexdigest()}"
     return {"bots": list(texts), **arguments, "variant": variant}

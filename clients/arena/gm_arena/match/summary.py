@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from statistics import median
-from typing import Any
 
 from ..crosstable import HALF_POINTS, Game
 from ..sprt import Sprt
@@ -41,8 +38,6 @@ class Meeting:
             return
         points = half_points(record, self.one)
         self._games[points] += 1
-        if record["pair"] is None:
-            return
         pair = tuple(record["pair"])
         if pair in self._first_of_pair:
             self._pairs[self._first_of_pair.pop(pair) + points] += 1
@@ -119,37 +114,6 @@ def _loser(record: Record) -> str:
     return str(record["black"] if record["result"] == "1-0" else record["white"])
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The time that the machine took, in seconds a move.
-
-    :ivar moves: the number of moves measured.
-    """
-
-    moves: int
-    median: float
-    worst: float
-
-    @classmethod
-    def of(cls, found: Sequence[float]) -> Cost | None:
-        """Return the cost of these times; None where nothing was measured."""
-        return cls(len(found), median(found), max(found)) if found else None
-
-
-def overhead(records: Iterable[Record]) -> Cost | None:
-    """Return the time that clocks charged and bots did not have; None where no clock showed its charges."""
-    return Cost.of([row[2] - row[1] for row in _rows(records) if row[2] is not None])
-
-
-def hand_over(records: Iterable[Record]) -> Cost | None:
-    """Return the time between a bot's answer and its opponent's receiving the turn."""
-    return Cost.of([row[5] for row in _rows(records) if row[5] is not None])
-
-
-def _rows(records: Iterable[Record]) -> Iterator[list[Any]]:
-    return (row for record in records for rows in record["times"].values() for row in rows)
-
-
 def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None) -> Record:
     """Return all numbers, as they stand at the end of a record."""
     met = list(meetings(records, labels).values())
@@ -159,13 +123,7 @@ def summary(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | None)
         "endings": dict(endings(records)),
         "faults": {label: dict(found) for label in labels if (found := faults(records, label))},
         "sprt": None if sprt is None else _decision(sprt, met[0].sample),
-        "overhead": _cost(overhead(records)),
-        "hand_over": _cost(hand_over(records)),
     }
-
-
-def _cost(cost: Cost | None) -> Record | None:
-    return None if cost is None else asdict(cost)
 
 
 def _numbers(two: Meeting) -> Record:

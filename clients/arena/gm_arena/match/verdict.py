@@ -25,7 +25,7 @@ from ..statistics import (
     verdict_of,
 )
 from .record import Record
-from .summary import FAULTS, Meeting, endings, faults, half_points, hand_over, meeting, meetings, overhead, table_games
+from .summary import FAULTS, Meeting, endings, faults, half_points, meeting, meetings, table_games
 
 #: How good the result is for the first bot, which sets its colour.
 Tone = Literal["good", "bad", "open"]
@@ -131,12 +131,8 @@ def repeats(records: Iterable[Record]) -> int | None:
 
 
 def _identity(record: Record) -> tuple[Any, ...]:
-    """Return the facts that are equal in two games if one repeats the other.
-
-    Two openings of a file may be the same. Records of older versions have no ``start_fen``, only the opening's name.
-    """
-    start = record.get("start_fen", record["opening"])
-    return record["white"], record["black"], start, *record["moves"]
+    """Return the facts that are equal in two games if one repeats the other. Two openings of a file may be the same."""
+    return record["white"], record["black"], record["start_fen"], *record["moves"]
 
 
 def _openings_to_give(records: Iterable[Record]) -> str:
@@ -243,7 +239,6 @@ def summary_text(records: Sequence[Record], labels: Sequence[str], sprt: Sprt | 
     if sprt is not None:
         lines.append(sprt_line(sprt, meeting(records, *labels).sample))
     lines += ending_lines(records, labels)
-    lines += cost_lines(records)
     lines.append(coloured(verdict(records, labels, sprt)))
     return "\n".join(lines) + "\n"
 
@@ -308,19 +303,6 @@ def sprt_line(sprt: Sprt, sample: Sample) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """Return counts as text, the most frequent first: ``checkmate 12, time 1``."""
     return ", ".join(f"{what} {count}" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def cost_lines(records: Sequence[Record]) -> list[str]:
-    """Return the time taken by the runner, the daemon and the machine: of the bots' time, and between their answers."""
-    costs = {
-        "overhead a move (charged by the clock, and not thought)": overhead(records),
-        "hand-over (from a bot's answer to its opponent's turn)": hand_over(records),
-    }
-    return [
-        f"{what}: median {1e3 * cost.median:z.1f} ms, worst {1e3 * cost.worst:z.1f} ms, of {cost.moves} moves"
-        for what, cost in costs.items()
-        if cost is not None
-    ]
 
 
 def ending_lines(records: Sequence[Record], labels: Sequence[str]) -> list[str]:

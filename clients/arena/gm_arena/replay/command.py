@@ -21,6 +21,7 @@ from gm_client.blocking import (
     PATIENCE_SECONDS,
     VERSION,
     BadReply,
+    Client,
     ConnectionLost,
     GmError,
     HelloFields,
@@ -148,21 +149,24 @@ def _follow(game: int | None, given: dict[str, Any]) -> None:
 
     key = read_key(given["key"], KEY_VARIABLE, "--spectator-key")
     hello: HelloFields = {"client": f"gmd-replay/{VERSION}", **({"spectator_key": key} if key else {})}
-    tls = read_tls(given["tls"], given["ca"])
     where = server_arguments(given["server"], given["tls"], given["ca"], given["path"])
-    patience = given["patience"] or PATIENCE_SECONDS
+    with suppress(KeyboardInterrupt), _connected(given, hello, given["patience"] or PATIENCE_SECONDS) as client:
+        last = show(client, newest(client, where) if game is None else game)
+        if last.is_blind:
+            click.echo(f"gmd replay {last.state['game_id']}{where} steps through it, with what each player knew.")
+
+
+@contextmanager
+def _connected(given: dict[str, Any], hello: HelloFields, patience: float = PATIENCE_SECONDS) -> Iterator[Client]:
+    """Connect to the daemon that the options name, and report its refusals."""
+    tls = read_tls(given["tls"], given["ca"])
     try:
-        with (
-            suppress(KeyboardInterrupt),
-            connect(given["server"], path=given["path"], tls=tls, patience=patience, **hello) as client,
-        ):
-            last = show(client, newest(client, where) if game is None else game)
-            if last.is_blind:
-                click.echo(f"gmd replay {last.state['game_id']}{where} steps through it, with what each player knew.")
+        with connect(given["server"], path=given["path"], tls=tls, patience=patience, **hello) as client:
+            yield client
     except ConnectionLost as error:
         raise click.ClickException(unreachable(error)) from None
     except (GmError, BadReply, OSError) as error:
-        raise click.ClickException(str(error)) from None
+        raise _NoGame(str(error)) from None
 
 
 def _is_file(game: str) -> bool:
@@ -177,14 +181,8 @@ def find(game: str, wanted: int | None, where: dict[str, Any]) -> Recorded:
     """
     if _is_file(game):
         return read_file(Path(game), wanted)
-    tls = read_tls(where["tls"], where["ca"])
-    try:
-        with connect(where["server"], path=where["path"], tls=tls, client="gmd-replay") as client:
-            reply = client.history(int(game))
-    except ConnectionLost as error:
-        raise click.ClickException(unreachable(error)) from None
-    except (GmError, BadReply, OSError) as error:
-        raise BadRecord(str(error)) from None
+    with _connected(where, {"client": f"gmd-replay/{VERSION}"}) as client:
+        reply = client.history(int(game))
     return served_game(reply, f"game {game}")
 
 

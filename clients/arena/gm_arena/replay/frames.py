@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import chess
-from chess import Color, Move, Piece, Square, SquareSet
+from chess import Color, Piece, Square, SquareSet
 from rich.text import Text
 
 from gm_recon import History, ReconBoard, Turn
 from gm_recon.pgn import san
 from gmd.games.variants import VARIANTS
 
-from ..board_drawing import BOARD_COLUMNS, Palette, Picture, board_lines, clock_text, printable, squares_of
+from ..board_drawing import BOARD_COLUMNS, Palette, Picture, board_lines, clock_text, picture_of, printable, squares_of
 from .recorded import Recorded
 
 #: A command to programs in a comment, such as [%clk 0:10:00].
@@ -48,7 +48,7 @@ def frames_of(game: Recorded) -> list[Frame]:
 
 def _open_frames(game: Recorded) -> Iterator[Frame]:
     board, clocks = game.start.copy(), dict[Color, float]()
-    yield Frame("start position", [_open_view(board, None)])
+    yield Frame("start position", [picture_of(board)])
     for node in game.moves:
         number = f"{board.fullmove_number}{'.' if board.turn else '...'}"
         said = " ".join(_COMMAND.sub("", node.comment).split())
@@ -56,13 +56,7 @@ def _open_frames(game: Recorded) -> Iterator[Frame]:
         if (left := node.clock()) is not None:
             clocks[board.turn] = left
         board.push(node.move)
-        yield Frame(caption, [_open_view(board, node.move)], dict(clocks))
-
-
-def _open_view(board: chess.Board, move: Move | None) -> Picture:
-    king = board.king(board.turn) if board.is_check() else None
-    checked = SquareSet() if king is None else SquareSet([king])
-    return Picture(board.piece_map(), squares_of(move), checked)
+        yield Frame(caption, [picture_of(board)], dict(clocks))
 
 
 class _Players:

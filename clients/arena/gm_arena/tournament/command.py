@@ -100,7 +100,7 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
 
     Let registered players play a tournament.
 
-    NAME is the tournament's name. The PLAYERs take part; without any, all players who are online.
+    NAME is the tournament's name. The PLAYERs take part; without any, all who are online but the server's bots.
 
     The daemon invites players to their games as they are online and have room. All events are in a file in its
     data directory: if this command is killed, --resume continues, and no game is played twice.
@@ -174,9 +174,9 @@ async def _direct(director: Director, record: Record) -> None:
 
 
 async def _entrants(daemon: Daemon, names: Sequence[str]) -> tuple[Entrant, ...]:
-    """Return the players named, in that order; by default all who are online, the oldest first."""
+    """Return the players named, in that order; by default all who are online, the oldest first, without own bots."""
     if not names:
-        entrants = list(await daemon.here())
+        entrants = [entrant for entrant in await daemon.here() if entrant.id not in daemon.own_bots]
         if len(entrants) < 2:
             raise click.UsageError(
                 f"PLAYER: {len(entrants)} players are online, and a tournament needs two; gmd players --here lists them"

@@ -49,6 +49,11 @@ class Daemon:
         rows = await self._players(here=True)
         return {Entrant(row["player"], row["name"]): row["room"] for row in rows}
 
+    @property
+    def own_bots(self) -> set[int]:
+        """The players that the daemon itself runs, who are always online."""
+        return {bot["player"] for bot in self._client.bots}
+
     async def _players(self, **fields: Any) -> list[PlayerRow]:
         rows: list[PlayerRow] = []
         before = None

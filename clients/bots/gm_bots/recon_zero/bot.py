@@ -5,16 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gm_arena.bot import Bots
 from gm_arena.in_step import BotsInStep, EndedInStep, GameInStep
 from gm_arena.player_bot import PlayerBots
 
 from .checkpoint_files import digest_of
-from .entry import Given
 from .lockstep.judging import Judge
 from .player import ReconZero
+from .settings import Given
 from .warm_up import ready_judge
+
+if TYPE_CHECKING:
+    from .lockstep.games import Side
 
 
 class ReconZeroBots(PlayerBots, BotsInStep):
@@ -45,7 +49,12 @@ class ReconZeroBots(PlayerBots, BotsInStep):
     def against(self, other: Bots, spec: str) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
         from .in_step import against
 
-        return against(self, other if isinstance(other, ReconZeroBots) else None, spec)
+        return against(self._side, other._side if isinstance(other, ReconZeroBots) else None, spec)
+
+    def _side(self) -> Side:
+        from .lockstep.games import Side
+
+        return Side(self.judge(), self.given.settings)
 
     def _new_player(self, rng: random.Random) -> ReconZero:
         return ReconZero(self.given, rng, self.judge())

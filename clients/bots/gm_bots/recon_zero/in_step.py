@@ -15,7 +15,7 @@ from gm_arena.specs import RECONCHESS
 from .league.members import ATTACKER, RANDOM, TROUT, Program
 
 if TYPE_CHECKING:
-    from .bot import ReconZeroBots
+    from .lockstep.games import Side
 
 #: reconchess's bots as they play in step, by how a match names them; another program plays as in any match.
 PROGRAMS = {
@@ -25,11 +25,12 @@ PROGRAMS = {
 
 
 def against(
-    ours: ReconZeroBots, theirs: ReconZeroBots | None, spec: str
+    ours: Callable[[], Side], theirs: Callable[[], Side] | None, spec: str
 ) -> Callable[[Sequence[GameInStep], int], list[EndedInStep]]:
     """Return a function that plays games of the bot against another, as :class:`gm_arena.in_step.BotsInStep` says.
 
-    :param theirs: the other, if it is the same bot; else None.
+    :param ours: makes the bot's side, in the process that plays.
+    :param theirs: the same for the other, if it is the same bot; else None.
     :raises BotUnusable: the other cannot play in step.
     """
     if theirs is not None:
@@ -40,14 +41,13 @@ def against(
 
 
 def _played(
-    ours: ReconZeroBots, other: ReconZeroBots | Program, games: Sequence[GameInStep], plies: int
+    ours: Callable[[], Side], other: Callable[[], Side] | Program, games: Sequence[GameInStep], plies: int
 ) -> list[EndedInStep]:
     from .league.games import Fixture, play_to_the_end
-    from .lockstep.games import Side
     from .pool import one_thread
 
     fixtures = [Fixture(game.seed, game.color, "other") for game in games]
     with one_thread():
-        rival = other if isinstance(other, Program) else Side(other.judge(), other.given.settings)
-        ended = play_to_the_end(Side(ours.judge(), ours.given.settings), fixtures, {"other": rival}, plies)
+        rival = other if isinstance(other, Program) else other()
+        ended = play_to_the_end(ours(), fixtures, {"other": rival}, plies)
     return [EndedInStep(history, ending) for history, ending in ended]

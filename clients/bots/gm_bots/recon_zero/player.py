@@ -10,9 +10,9 @@ from chess import Color, Move, Square
 from gm_bots.options import from_environment
 from gm_bots.timed_player import TimedPlayer
 
-from .entry import WITHOUT, Given, read
 from .knowledge import Belief
 from .lockstep.judging import Judge
+from .settings import WITHOUT, Given, read
 from .thinker import Thinker
 from .time_rules import TURN_SECONDS
 from .warm_up import ready_judge

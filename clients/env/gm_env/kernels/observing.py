@@ -89,10 +89,7 @@ PRIVILEGED = (
     "everywhere: the player is to move",
     "everywhere: the player has White",
 )
-#: The bytes of a mask, padded to whole words of eight bytes.
-MASK_BYTES = (MOVES + 7) // 8 * 8
 
-_PASS_ALONE = np.array([1, 0, 0, 0, 0, 0, 0, 0], np.uint8).view(np.uint64)[0]
 _EVERYWHERE = U(0x0101010101010101)
 
 
@@ -108,14 +105,13 @@ def _draw_all(words: Words, game: int, bitboards: int, planes: NDArray[np.uint64
             words[game, 8 * plane + rank] = value
 
 
-@kernel("void(int32[:, ::1], uint64[:, ::1], uint64[:, ::1])")
-def draw_masks(numbers: Numbers, planes: Words, words: Words) -> None:
+@kernel("void(int32[:, ::1], uint64[:, ::1], uint8[:, ::1])")
+def draw_masks(numbers: Numbers, planes: Words, masks: NDArray[np.uint8]) -> None:
     """Write the legal moves as bytes, the pass last; a finished game has none."""
     for game in range(planes.shape[0]):
-        first = game * words.shape[1]
         for plane in range(PLANES):
-            spread(words, first + 8 * plane, planes[game, plane])
-        words[game, 8 * PLANES] = ZERO if numbers[game, PHASE] == OVER else _PASS_ALONE
+            spread(masks, game * masks.shape[1] + 64 * plane, planes[game, plane])
+        masks[game, PASS] = numbers[game, PHASE] != OVER
 
 
 @kernel("void(int32[:, ::1], uint64[:, ::1], boolean[::1], uint8[:, ::1])")

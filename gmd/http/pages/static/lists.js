@@ -30,9 +30,10 @@ function runClocks() {
  * @param {string} name
  * @param {string} html
  */
-function replace(name, html) {
+async function replace(name, html) {
   const list = lists.querySelector(`[data-list="${name}"]`);
   if (list === null) return;
+  await drawn(list, html);
   const focused = document.activeElement;
   const href = focused instanceof HTMLAnchorElement && list.contains(focused) ? focused.getAttribute("href") : null;
   list.innerHTML = html;
@@ -43,11 +44,26 @@ function replace(name, html) {
   noteClocks();
 }
 
+/**
+ * Wait until the browser has the picture of a new list, so that the old one stays until then.
+ * @param {Element} list
+ * @param {string} html
+ */
+async function drawn(list, html) {
+  const fresh = document.createElement("template");
+  fresh.innerHTML = html;
+  const [before, after] = [list.querySelector("img"), fresh.content.querySelector("img")];
+  if (after === null || before?.getAttribute("src") === after.getAttribute("src")) return;
+  const picture = new Image();
+  picture.src = after.getAttribute("src") ?? "";
+  await picture.decode().catch(() => undefined); // the game may have gone on: then the next event has its picture
+}
+
 /** Get the list of the visitor's own games again. */
 async function replaceMine() {
   try {
     const answer = await fetch("/?part=mine", { headers: { accept: "text/html" } });
-    if (answer.ok) replace("mine", await answer.text());
+    if (answer.ok) await replace("mine", await answer.text());
   } catch {
     // the next event brings another try
   }
@@ -58,7 +74,7 @@ setInterval(runClocks, 1_000);
 read(() => lists.dataset.events ?? "/events", {
   lists: (data) => {
     const parts = /** @type {Record<string, string>} */ (JSON.parse(data));
-    for (const [name, html] of Object.entries(parts)) replace(name, html);
+    for (const [name, html] of Object.entries(parts)) void replace(name, html);
   },
   mine: () => void replaceMine(),
 });

@@ -20,6 +20,7 @@ form?.addEventListener("change", (event) => {
   if (!(changed instanceof HTMLInputElement) || changed.name !== "variant") return;
   if (opponents.some((each) => each.checked && plays(each, changed.value))) return;
   const able = opponents.filter((each) => plays(each, changed.value));
-  const other = able.findLast((each) => each.value.startsWith("bot:")) ?? able[0];
+  const bots = able.filter((each) => each.value.startsWith("bot:"));
+  const other = bots[1] ?? bots[0] ?? able[0]; // the weakest bot that plays to win, as the server begins with
   if (other !== undefined) other.checked = true;
 });

@@ -6,16 +6,17 @@ import signal
 from collections.abc import Callable
 
 import chess
-from chess import SquareSet
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gm_arena.board_drawing import BESIDE, Palette, Picture, board_lines, moves_table, palette_of, piece_text
+from gm_arena.board_drawing import Palette, board_lines, palette_of, picture_of
 
 from .game import Game
 from .prompt import HOW_TO_MOVE, WORDS, NotUnderstood, Word, legal, read, read_color
 
+#: Columns that a board and the moves to its right take; on a narrower terminal the moves go below.
+_BESIDE = 52
 #: Full moves shown of a long game: as many as there are ranks; and fewer where they go below the board.
 _MOVES_SHOWN, _MOVES_BELOW = 8, 3
 
@@ -161,31 +162,31 @@ def draw(game: Game, *, width: int, flipped: bool = False, palette: Palette | No
     :param palette: the colours of the terminal; None for letters.
     """
     bottom = game.color != flipped
-    board = Text("\n").join(board_lines(_picture(game.board), palette, bottom=bottom))
+    board = Text("\n").join(board_lines(picture_of(game.board), palette, bottom=bottom))
     lines = [_taken(game, not bottom, palette), _status(game)]
-    if width < BESIDE:
+    if width < _BESIDE:
         return Group(_taken(game, bottom, palette), board, _moves(game, _MOVES_BELOW), *lines)
     sheet = Table.grid(padding=(0, 3))
     sheet.add_row(board, _moves(game, _MOVES_SHOWN))
     return Group(_taken(game, bottom, palette), sheet, *lines)
 
 
-def _picture(board: chess.Board) -> Picture:
-    last = board.peek() if board.move_stack else None
-    marked = SquareSet() if last is None else SquareSet([last.from_square, last.to_square])
-    king = board.king(board.turn) if board.is_check() else None
-    return Picture(board.piece_map(), marked, SquareSet() if king is None else SquareSet([king]))
-
-
 def _moves(game: Game, most: int) -> Table:
     """Return the last moves, White's and Black's side by side."""
     root = game.board.root()
-    return moves_table(game.sans(), root.fullmove_number, most, turn=root.turn)
+    table = Table.grid(padding=(0, 2))
+    sides = [*([] if root.turn else ["..."]), *game.sans()]
+    pairs = [(number, sides[2 * number : 2 * number + 2]) for number in range((len(sides) + 1) // 2)]
+    for number, pair in pairs[-most:]:
+        table.add_row(f"{root.fullmove_number + number}.", *pair)
+    return table
 
 
 def _taken(game: Game, color: chess.Color, palette: Palette | None) -> Text:
     """Return the pieces that a side has lost."""
-    return Text("  " + " ".join(piece_text(piece, palette) for piece in game.taken(color)))
+    return Text(
+        "  " + " ".join(piece.symbol() if palette is None else piece.unicode_symbol() for piece in game.taken(color))
+    )
 
 
 def _status(game: Game) -> Text:

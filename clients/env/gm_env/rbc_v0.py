@@ -1,8 +1,8 @@
-"""An AEC environment for PettingZoo: both seats, one action at a time.
+"""The environments for PettingZoo: both seats, one action at a time, by PettingZoo's two interfaces.
 
 As in PettingZoo's ``classic.chess_v6`` the agents are ``player_0``, who has White, and ``player_1``, an observation has
-``"observation"`` and ``"action_mask"``, and :func:`env` adds wrappers to :class:`raw_env`: an illegal action loses the
-game there.
+``"observation"`` and ``"action_mask"``, and an illegal action loses the game in :func:`env`. In :func:`parallel_env`
+only the action of the agent to act counts.
 """
 
 from __future__ import annotations
@@ -15,25 +15,33 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from .batch import BatchedRbc
 from .kernels.layout import NONE, OVER
-from .legal_spaces import observed_space
-from .observed import Shown, check_shown
+from .legal_spaces import LegalActions, observed_space
+from .observed import Illegal, Shown, check_illegal, check_shown
 from .rendering import RENDER_MODES, RenderView, check_rendering, draw
-from .turns import ACTIONS, act, action_masks, usable
+from .turns import ACTIONS, act, draw_legal, find_illegal, usable, write_masks
 
-__all__ = ["env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env"]
 
 WHITE, BLACK = "player_0", "player_1"
 Observation = dict[str, NDArray[Any]]
+_ALL = np.array([True])
 
 
-def env(**options: Any) -> AECEnv[str, Observation, int | None]:
-    """Return the environment with PettingZoo's usual wrappers; the options are those of :class:`raw_env`."""
-    wrapped: Any = wrappers.TerminateIllegalWrapper(raw_env(**options), illegal_reward=-1)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+def env(**options: Any) -> raw_env:
+    """Return a :class:`raw_env` with ``illegal="lose"``; the options are its others.
+
+    It does what PettingZoo's usual wrappers do, which would take most of the time.
+    """
+    return raw_env(illegal="lose", **options)
+
+
+def parallel_env(**options: Any) -> Any:
+    """Return :func:`env` as a ``ParallelEnv``: ``infos[agent]["active_agent"]`` is the agent to act."""
+    return turn_based_aec_to_parallel(env(**options))
 
 
 class raw_env(AECEnv[str, Observation, int | None]):
@@ -42,7 +50,7 @@ class raw_env(AECEnv[str, Observation, int | None]):
     **Actions**: ``Discrete(4738)``, numbered by :mod:`gm_env.turns`. ``observation["action_mask"]`` (int8[4738]) has
     those that are legal now, and ``infos[agent]["action_mask"]`` for the agent that is to act; zeros for an agent that
     waits, and the pass alone when the game is over. An illegal action raises :exc:`gm_env.IllegalAction` and changes
-    nothing.
+    nothing; with ``illegal="lose"`` it ends the game, with a reward of -1 for the agent.
 
     **Observations**: ``observation["observation"]`` is what the agent observed: uint8[24, 8, 8], this turn
     (``BatchedRbc.observations``), or with ``observation="history"`` int16[8 + recall, 14], ever
@@ -51,11 +59,11 @@ class raw_env(AECEnv[str, Observation, int | None]):
     **Rewards**: 1 and -1 when a king was captured, and else 0. A game ends, ``terminated``, by the rules; also by the
     turn limit, which is one of them.
 
-    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str). It shows what the agent that is
+    **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str), or ``"human"``, which prints the
+    game at each reset and step. It shows what the agent that is
     to act observed; with ``render_view="truth"`` the true position.
 
-    Nothing is random: seeds change nothing. Agents take turns, so there is no parallel environment; PettingZoo's
-    ``turn_based_aec_to_parallel`` makes one of it, in which only the action of the agent to act counts.
+    Nothing is random: seeds change nothing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -69,6 +77,7 @@ class raw_env(AECEnv[str, Observation, int | None]):
         self,
         *,
         observation: Shown = "turn",
+        illegal: Illegal = "raise",
         max_turns: int | None = 80,
         render_mode: str | None = None,
         render_view: RenderView = "player",
@@ -81,13 +90,15 @@ class raw_env(AECEnv[str, Observation, int | None]):
         super().__init__()
         check_rendering(render_mode, render_view)
         check_shown(observation)
+        check_illegal(illegal)
         self._shown: Shown = observation
+        self._may_forfeit, self._closed = illegal == "lose", np.array([False])
         self._batch = BatchedRbc(1, max_turns=max_turns, autoreset=False, **options)
         self.render_mode, self._render_view = render_mode, render_view
         self.possible_agents = [WHITE, BLACK]
         truth = self._batch.privileged_state()
         self.state_space = spaces.Box(0, 255, truth.shape[1:], np.uint8)
-        self._action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in self.possible_agents}
+        self._action_spaces = {agent: LegalActions(self._draw) for agent in self.possible_agents}
         self._observation_spaces = {agent: _observed(observation, self._batch.recall) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -95,12 +106,13 @@ class raw_env(AECEnv[str, Observation, int | None]):
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """Return the space of an agent's actions."""
+        """Return the space of an agent's actions; without a mask it draws from those of the agent that is selected."""
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game; there are no options."""
         self._batch.reset()
+        self._closed[0] = False
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -115,11 +127,11 @@ class raw_env(AECEnv[str, Observation, int | None]):
         """
         self._check_begun()
         show = self._batch.observations if self._shown == "turn" else self._batch.information_states
-        return {"observation": show(_color_of(agent))[0].copy(), "action_mask": self._mask(agent)}
+        return {"observation": show(_color_of(agent))[0], "action_mask": self._mask(agent)}
 
     def state(self) -> NDArray[np.uint8]:
         """Return the true position, which no agent knows: uint8[19, 8, 8] (``gm_env.PRIVILEGED``), as White sees it."""
-        truth: NDArray[np.uint8] = self._batch.privileged_state(chess.WHITE)[0].copy()
+        truth: NDArray[np.uint8] = self._batch.privileged_state(chess.WHITE)[0]
         return truth
 
     def step(self, action: int | None) -> None:
@@ -133,16 +145,20 @@ class raw_env(AECEnv[str, Observation, int | None]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        act(self._batch, usable(np.asarray([action]), (1,)), np.array([True]))
+        actions = usable(np.asarray([action]), (1,))
+        if self._may_forfeit and find_illegal(self._batch, actions, _ALL) is not None:
+            self._closed[0] = True
+        else:
+            act(self._batch, actions, _ALL)
         self._cumulative_rewards[agent] = 0
-        if self._batch.phases[0] == OVER:
-            self.rewards = {agent: self._reward(agent) for agent in self.agents}
+        if self._closed[0] or self._batch.phases[0] == OVER:
+            self.rewards = {each: self._reward(each) for each in self.agents}
             self.terminations = dict.fromkeys(self.agents, True)
         self._select()
         self._accumulate_rewards()
 
     def render(self) -> Any:
-        """Return a picture, uint8[448, 448, 3], or text, as the render mode says; None without one.
+        """Return a picture, uint8[468, 468, 3], or text, as the render mode says; None without one.
 
         :raises gymnasium.error.ResetNeeded: no game was begun.
         """
@@ -161,19 +177,27 @@ class raw_env(AECEnv[str, Observation, int | None]):
         return super().last(observe)
 
     def _check_begun(self) -> None:
-        if not hasattr(self, "agents"):
-            raise ResetNeeded("no game was begun: call reset() first")
+        if not getattr(self, "agents", None):
+            raise ResetNeeded("no game was begun, or both agents have taken note of its end: call reset() first")
 
     def _select(self) -> None:
         self.agent_selection = WHITE if self._batch.colors[0] else BLACK
+        self._legal = write_masks(self._batch, self._closed, np.empty((1, ACTIONS), np.uint8))[0]
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.infos[self.agent_selection]["action_mask"] = self._mask(self.agent_selection)
+        self.infos[self.agent_selection]["action_mask"] = self._legal.copy()
+        if self.render_mode == "human":
+            self.render()
 
     def _mask(self, agent: str) -> NDArray[np.int8]:
-        acts = self._batch.phases[0] == OVER or self._batch.colors[0] == _color_of(agent)
-        return action_masks(self._batch)[0] if acts else np.zeros(ACTIONS, np.int8)
+        acts = agent == self.agent_selection or self.terminations[agent]
+        return self._legal.copy() if acts else np.zeros(ACTIONS, np.int8)
+
+    def _draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        return draw_legal(self._batch, self._closed, rng)
 
     def _reward(self, agent: str) -> float:
+        if self._closed[0]:
+            return -1.0 if agent == self.agent_selection else 0.0
         winner = self._batch.winners[0]
         return 0.0 if winner == NONE else 1.0 if winner == _color_of(agent) else -1.0
 
