@@ -81,6 +81,14 @@ def test_aid_is_used_by_the_keyboard_alone_in_every_look(styled_page: Page, site
     expect(page.locator("#aid-places")).to_have_text("♞ b8 90 %, g8 90 %, a6 5 %, c6 5 %, f6 5 %, h6 5 %")
     check_accessible(page)
 
+    square(page, "d4").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#place.past")).to_have_count(1)
+    assert shades(page) == {}, "an earlier turn has no belief of the present"
+    page.keyboard.press("Escape")
+    expect(page.locator("#place.past")).to_have_count(0)
+    assert "f6" in shades(page)
+
     hint = page.get_by_role("button", name="Suggest a sense")
     expect(hint).to_have_attribute("aria-pressed", "false")
     expect(page.locator("#hint-words")).to_be_empty()

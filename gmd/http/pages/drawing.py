@@ -104,6 +104,8 @@ def _coordinates(*, flip: bool) -> Iterator[str]:
 
 def _ages(picture: Picture, *, flip: bool) -> Iterator[str]:
     for square, _, age in picture.remembered:
+        if age == 0:
+            continue  # the start position
         x, y = _corner(square, flip=flip)
         yield _text(x + _SQUARE - 8, y + 9, 12, _AGE, str(age))
 
