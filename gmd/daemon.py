@@ -550,7 +550,6 @@ def services_of(
         config.require_registration,
         Contests(MemoryContests()) if contests is None else contests,
         lease=lease,
-        game_port=listeners[0].socket.getsockname()[1] if listeners else None,
     )
 
 

@@ -58,8 +58,6 @@ class Services:
     roster: Roster = field(default_factory=Roster)
     #: The right to serve a database; None where the games are in SQLite or in memory.
     lease: Lease | None = None
-    #: The TCP port of the game protocol; None where there is none.
-    game_port: int | None = None
 
     def __post_init__(self) -> None:
         self.arbiter.feed.when_pruned(lambda pruned: self.histories.forget(pruned.game_id))

@@ -469,10 +469,10 @@ def test_player_waits_for_a_game_beyond_the_server_s_longest_wait() -> None:
         ThreadPoolExecutor(1) as thread,
         connect(port=daemon.port, player=1) as client,
     ):
-        played = thread.submit(run, Wanderer(), port=daemon.port, player=2)
+        waiting = thread.submit(run, Wanderer(), port=daemon.port, player=2)
         for _ in range(5):
             assert client.wait(any=True)["state"] is None
         for turn in client.turns(client.new_game(1, 2, variant="rbc", max_turns=1)["game_id"]):
             turn.sense(None)
             turn.move(None)
-        assert played.result().win_reason is WinReason.TURN_LIMIT
+        assert waiting.result().win_reason is WinReason.TURN_LIMIT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from litestar import Request, Response, get, post
 from litestar.response import Template
@@ -162,10 +161,7 @@ async def register(request: Request[Any, Any, Any], visit: FromVisit) -> Respons
         )
     visit = visit.becoming(made["player"])
     if visit.backend.services.authenticator.wants_invite:
-        host, port = urlsplit(f"//{request.headers.get('host', '')}").hostname, visit.backend.services.game_port
-        return page(
-            visit, "registered.html", key=made["key"], host=host, port=port, site=str(request.base_url).rstrip("/")
-        )
+        return page(visit, "registered.html", key=made["key"])
     return redirect(visit, safe_path(form.next))
 
 

@@ -37,6 +37,7 @@ let asked = "";
 let view = null;
 /** @type {Board | null} */
 let board = null;
+let isPast = false;
 
 /**
  * Show the aid for a state, if it is on.
@@ -47,6 +48,16 @@ export function follow(shown, on_board) {
   [view, board] = [shown, on_board];
   if (view.over) on = false;
   void refresh();
+}
+
+/**
+ * Keep the aid, which is of the present, off a board that shows an earlier turn.
+ * @param {boolean} past whether it shows one
+ */
+export function lookBack(past) {
+  if (isPast === past) return;
+  isPast = past;
+  draw();
 }
 
 async function refresh() {
@@ -92,8 +103,8 @@ function refuse({ error, code, retry_after }, wanted) {
 function draw() {
   if (panel !== null) panel.hidden = !on;
   const shares = aid === null ? null : kind === ANY ? sum(Object.values(aid.shares)) : (aid.shares[kind] ?? null);
-  board?.share(shares, NAMES[kind] ?? "enemy");
-  board?.mark("hint", aid?.hint ? [aid.hint.square] : []);
+  board?.share(isPast ? null : shares, NAMES[kind] ?? "enemy");
+  board?.mark("hint", !isPast && aid?.hint ? [aid.hint.square] : []);
   say(words, aid?.words ?? "");
   say(places, shares === null || kind === ANY ? "" : `${SYMBOLS[kind]} ${likeliest(shares)}`);
   if (hint !== null && aid !== null) hint.hidden = !aid.hints;

@@ -148,6 +148,7 @@ function draw(animated) {
   const past = lookback?.past ?? null;
   board?.show(past ?? shown.board, animated);
   element("place").classList.toggle("past", past !== null);
+  aid?.lookBack(past !== null);
   moves = bySquares(shown.can?.moves ?? [], board?.pieces ?? new Map());
   const hands = shown.board.pockets;
   if (hands !== null && shown.seat !== null) pocket?.show(shown.seat, hands[shown.seat === "white" ? 0 : 1]);
