@@ -107,7 +107,7 @@ KINDS = (
     BotKind(
         name="expectation",
         make="expectation",
-        spec="expectation",
+        spec="expectation:movetime=5",
         variants=("rbc",),
         level="expectation",
         about="has Stockfish judge its moves in the possible positions",

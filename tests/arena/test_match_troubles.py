@@ -33,7 +33,9 @@ def terminations(pgn: Path) -> list[str]:
 )
 def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     path, pgn = tmp_path / "match.jsonl", tmp_path / "match.pgn"
-    limits = ("--clock", "30", "--variant", "standard", "--max-moves", 20)
+    limits: list[object] = ["--clock", "300", "--variant", "standard", "--max-moves", 20]
+    if trouble == "eat":  # with so many games at a time, the share of the machine's memory is small, and soon eaten
+        limits += ["--concurrency", 100]
     status, said, complaints = run(nuisance(trouble), "random", *limits, "--json-out", path, "--pgn-out", pgn)
     ending, termination, reason = TROUBLES[trouble]
     assert status == 0
@@ -41,7 +43,7 @@ def test_each_kind_of_fault_is_named(trouble: str, tmp_path: Path) -> None:
     assert [(game["result"], game["ending"]) for game in games(path)] == [("0-1", ending), ("1-0", ending)]
     assert reason in games(path)[0]["faults"]["white"]["reason"]
     assert f"{trouble} lost by: {ending} 2" in said
-    assert reason in complaints
+    assert trouble == "eat" or reason in complaints  # games at a time have processes, whose output is their own
 
 
 @pytest.mark.slow

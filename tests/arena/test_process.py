@@ -60,7 +60,7 @@ async def test_ended_bot_is_noticed_although_its_child_holds_its_output() -> Non
 
 async def test_output_before_the_end_is_still_received() -> None:
     async with bot("echo first; echo second") as process:
-        await process.why_silent()
+        await process._process.wait()
         assert [await process.receive(), await process.receive()] == ["first", "second"]
         await process.kill()
 

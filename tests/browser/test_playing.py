@@ -13,6 +13,7 @@ from tests.browser.games import BLACK, client_of
 from tests.browser.playing import (
     MOST_TURNS,
     Mover,
+    choose,
     click_move,
     expect_board,
     fen_of,
@@ -250,10 +251,9 @@ def test_page_of_a_player_is_accessible_in_every_look(styled_page: Page, kind: s
 
 def test_blind_game_is_playable_without_javascript(browsers: Browsers, site: Served) -> None:
     page = browsers.open("/", javascript=False)
-    card = page.locator(".card").last
-    card.locator("summary").click()
-    card.get_by_label("Colour").select_option("white")
-    card.get_by_role("button", name="Play by a link to share").click()
+    for field, value in (("variant", "rbc"), ("opponent", "link"), ("color", "white")):
+        choose(page, field, value)
+    page.get_by_role("button", name="Play", exact=True).click()
     with client_of(site) as client:
         client.join(int(page.url.rpartition("/")[2]), player=BLACK)
     page.get_by_role("button", name="Look again").click()

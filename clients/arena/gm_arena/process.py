@@ -15,7 +15,7 @@ from typing import Self, cast
 
 import trio
 
-from .bot import BotFailed, Fault
+from .bot import BotFailed
 
 logger = logging.getLogger(__name__)
 
@@ -91,14 +91,6 @@ class BotProcess:
 
         :raises BotFailed: there is none.
         """
-        line = await self.next_line()
-        if line is None:
-            fault: Fault = "flood" if len(self._rest) > MAX_LINE else "crash"
-            raise BotFailed(f"{self.label} {await self.why_silent()}", fault=fault)
-        return line
-
-    async def next_line(self) -> str | None:
-        """Return the next line; None where there will be none."""
         if not self._write():
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write_on)
@@ -107,7 +99,7 @@ class BotProcess:
         else:
             await self._listen()
         if not self._lines:
-            return None
+            raise await self._silence()
         return self._lines.popleft().removesuffix(b"\r").decode("utf-8", "replace")
 
     async def _listen(self) -> None:
@@ -124,13 +116,13 @@ class BotProcess:
                 *lines, self._rest = self._rest.split(b"\n")
                 self._lines.extend(map(bytes, lines))
 
-    async def why_silent(self) -> str:
-        """Return the predicate of the sentence that says why there is no next line."""
+    async def _silence(self) -> BotFailed:
+        """Return why there is no next line."""
         if len(self._rest) > MAX_LINE:
-            return f"wrote a line of more than {MAX_LINE} bytes"
+            return BotFailed(f"{self.label} wrote a line of more than {MAX_LINE} bytes", fault="flood")
         with trio.move_on_after(PATIENCE_SECONDS):
-            return _ended(await self._process.wait())
-        return "closed its standard output"
+            return BotFailed(f"{self.label} {_ended(await self._process.wait())}")
+        return BotFailed(f"{self.label} closed its standard output")
 
     async def _write_on(self) -> None:
         while not self._write():

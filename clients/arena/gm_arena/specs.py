@@ -57,7 +57,8 @@ def bots_of(
         raise BotUnusable(f"{kind}[...]: only UCI engines have settings in brackets")
     if kind not in KINDS and kind in _installed().names:
         given = {name: f"{value:g}" if name == "movetime" else str(value) for name, value in limits.items() if value}
-        return installed_bots(kind, {**given, **(options or {}), **read_options(spec, what)})
+        make: Callable[..., Bots] = _installed()[kind].load()
+        return make(**{**given, **(options or {}), **read_options(spec, what)})
     if kind not in KINDS or not what:
         raise BotUnusable(_unknown(spec, kind))
     if kind == "reconchess":
@@ -104,16 +105,6 @@ def split_settings(spec: str) -> tuple[str, dict[str, str]]:
     if match is None:
         return spec, {}
     return match["kind"] + match["rest"], read_options(spec, match["settings"])
-
-
-def installed_bots(name: str, options: Mapping[str, str]) -> Bots:
-    """Return the bots of an entry point.
-
-    :raises BotUnusable: it does not take these options.
-    """
-    make = _installed()[name].load()
-    bots: Bots = make(**options)
-    return bots
 
 
 def read_options(spec: str, text: str) -> dict[str, str]:

@@ -87,7 +87,7 @@ class Games:
         self._lock = RLock()  # so that not even a batch in two threads reads what is not there
         self.reversible_moves, self.max_turns = reversible_moves, max_turns
         self._limits = (_limit("reversible_moves", reversible_moves), _limit("max_turns", max_turns))
-        default = _RECALL if max_turns is None else max_turns + 1  # White also has a row for Black's last turn
+        default = _RECALL if max_turns is None else self._limits[1] + 1  # White also has a row for Black's last turn
         self.recall = default if recall is None else whole("recall", recall)
         check(self.recall >= 1, f"recall: {self.recall} is less than 1")
         self._set_up(fens)

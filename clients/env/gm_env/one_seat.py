@@ -164,12 +164,14 @@ class OneSeat:
             batch._results,
             batch._rewards,
             batch._ended,
-            self.seats,
-            {"black": 0, "white": 1}.get(self._rules.seat, 2),
         )
-        self.given[games] = 0
+        begun = np.flatnonzero(games)
+        if self._rules.seat == "random":
+            self.seats[begun] = self._rng.integers(2, size=begun.size)
+        else:
+            self.seats[begun] = self._rules.seat == "white"
+        self.given[begun] = 0
         if (begin := getattr(self._opponent, "begin", None)) is not None:
-            begun = np.flatnonzero(games)
             begin(begun, 1 - self.seats[begun].astype(np.int32))
 
     def _answer(self) -> None:

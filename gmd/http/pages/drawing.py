@@ -85,7 +85,8 @@ def draw(picture: Picture, *, size: int = USUAL_SIZE, flip: bool = False) -> str
         drawn = drawn.replace(place, f'{place} opacity="0.45"')
     width = 8 * _SQUARE + _STRIP
     drawn = drawn.replace('viewBox="0 0 360 360"', f'viewBox="-{_STRIP} 0 {width} {width}"', 1)
-    texts = "".join([*_coordinates(flip=flip), *_ages(picture, flip=flip), *_numbers(picture, flip=flip)])
+    numbers = _ages(picture, flip=flip) if picture.shares is None else _numbers(picture, flip=flip)
+    texts = "".join([*_coordinates(flip=flip), *numbers])
     return _STYLE.sub(_attributes, drawn).replace("</svg>", f"{texts}</svg>")
 
 

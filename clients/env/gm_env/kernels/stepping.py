@@ -37,7 +37,6 @@ from .layout import (
     WINNER,
 )
 from .rules import ONE, Numbers, U, Words, clear_moves, list_moves, push, resolve, see
-from .sampling import drawn
 
 #: Values of ``gm_recon.WinReason``.
 KING_CAPTURE, TURN_LIMIT, MOVE_LIMIT = 1, 4, 5
@@ -191,7 +190,7 @@ def sense_all(
 
 @kernel(
     "void(boolean[::1], uint64[:, ::1], int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[:, ::1], uint8[:, ::1],"
-    " int32[:, ::1], float32[:, ::1], boolean[::1], boolean[::1], int64)"
+    " int32[:, ::1], float32[:, ::1], boolean[::1])"
 )
 def begin_all(
     games: Flags,
@@ -204,21 +203,14 @@ def begin_all(
     results: NDArray[np.int32],
     rewards: NDArray[np.float32],
     ended: Flags,
-    seats: Flags,
-    color: int,
 ) -> None:
-    """Begin these games anew, and seat a learner in each.
-
-    :param seats: the colours that the learners get: ``color``, or one drawn with the game's next random number if it
-        is neither 0 nor 1.
-    """
+    """Begin these games anew."""
     for game in range(games.size):
         if games[game]:
             _begin_anew(game, state, numbers, planes, first_state, first_numbers, results)
             _clear_window(game, windows)
             rewards[game, 0] = rewards[game, 1] = 0
             ended[game] = False
-            seats[game] = (drawn(state, game, U(2)) if color not in (0, 1) else U(color)) == ONE
 
 
 @kernel()
