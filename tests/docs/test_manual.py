@@ -90,7 +90,7 @@ def check_first_rbc_bot(ping: str, _: str, game: str, replay: str, keys: str, ra
     assert (ping, keys) == ('{"error":null}\n', "")
     assert re.fullmatch(r"((1-0|0-1) KING_CAPTURE|1/2-1/2 MOVE_LIMIT)\n", game)
     assert len(replay.splitlines()) == 5
-    *_, first, second, _ = ranked.splitlines()
+    *_, first, second, _, _ = ranked.splitlines()
     assert "first-bot" in first + second
     assert "rival" in first + second
 
