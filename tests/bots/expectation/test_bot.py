@@ -55,7 +55,16 @@ def test_every_option_sets_its_setting() -> None:
     numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7"
     made = read(read_options("", f"{numbers},unseen=0,caution=0.5,plausible=0,danger=2,information=0.25"))
     assert made.settings == Settings(
-        positions=9, depth=3, candidates=2, refined=6, unseen=0, caution=0.5, plausible=0, danger=2, information=0.25
+        positions=9,
+        depth=3,
+        candidates=2,
+        refined=6,
+        unseen=0,
+        caution=0.5,
+        plausible=0,
+        danger=2,
+        information=0.25,
+        fixed=True,
     )
     assert (made.seconds, made.seed) == (0.5, 7)
     assert read({}).settings == Settings()

@@ -37,6 +37,10 @@ OPTIONS = (
 )
 
 
+#: The options with which a clock does not say how much is searched: games with the same seed are the same.
+FIXING = frozenset({"positions", "depth", "candidates", "refined", "seed"})
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a player.
@@ -50,6 +54,8 @@ class Settings:
     :ivar plausible: see :func:`~.choice.weights_of`.
     :ivar danger: how many times as likely a position is searched in which the opponent attacks the player's king.
     :ivar information: the expected result that a bit of a sense's information is worth.
+    :ivar fixed: whether the numbers of positions and the depths hold with a clock, too, which then only ends searches;
+        otherwise a turn searches as much as its time allows.
     """
 
     positions: int = 120
@@ -61,6 +67,7 @@ class Settings:
     plausible: float = 2.0
     danger: float = 4.0
     information: float = 0.01
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ def _settings(options: Mapping[str, str]) -> Settings:
         plausible=_or(number(NAME, options, "plausible", 0, MAX_PLAUSIBLE), plain.plausible),
         danger=_or(number(NAME, options, "danger", 1, MAX_DANGER), plain.danger),
         information=_or(number(NAME, options, "information", 0, 1), plain.information),
+        fixed=not options.keys().isdisjoint(FIXING),
     )
 
 

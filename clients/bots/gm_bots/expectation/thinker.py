@@ -70,7 +70,7 @@ class Thinker:
         if len(self.knowledge) == 1:
             return next(iter(bits))
         self._judge.begin([*actions, None])
-        boards = self.knowledge.sample(self._most(seconds is not None), self._settings.danger)
+        boards = self.knowledge.sample(self._most(self._spends(seconds)), self._settings.danger)
         rows = self._results(boards, ends)
         self._boards = boards[: len(rows)]
         return best_sense(
@@ -95,7 +95,7 @@ class Thinker:
         ends = _after(seconds)
         requests = [*actions, None]
         self._judge.begin(requests)
-        boards = self._to_search(seconds is not None)
+        boards = self._to_search(self._spends(seconds))
         if not boards:
             self.score = None
             choice = self.knowledge.guess.choose(actions)
@@ -119,6 +119,10 @@ class Thinker:
         self._boards = []
         self.knowledge.moved(requested, taken, capture)
 
+    def _spends(self, seconds: float | None) -> bool:
+        """Return whether the time says how much is searched."""
+        return seconds is not None and not self._settings.fixed
+
     def _to_search(self, timed: bool) -> list[Board]:
         """Return the positions to search for a move: first those that the sense has searched and not ruled out."""
         count = self._most(timed)
@@ -141,7 +145,7 @@ class Thinker:
 
         :param rows: the expected results of these moves in each position so far.
         """
-        timed = ends < float("inf")
+        timed = ends < float("inf") and not self._settings.fixed
         depth = self._settings.refined + int(log2(max(1.0, self._settings.positions / len(boards))) / 2)
         leader, values = -1, values_of(rows, weights, self._settings.caution)
         while time.monotonic() < ends:
