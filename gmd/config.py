@@ -186,7 +186,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = False
     # A person mistypes a password a few times; a bot with a wrong key gets an error and stops, or should be stopped.
     max_failures_per_minute: Annotated[
-        int, Meta(ge=1, description="Wrong keys and passwords that an address may send in a minute.")
+        int, Meta(ge=1, description="Wrong keys and passwords that an address may send in a minute, and wrong codes.")
     ] = 30
     # Each check costs a tenth of a second. The queue has places for a thousand addresses, which do not compete for
     # them; and for a class that logs in at once from one address.

@@ -62,13 +62,14 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from importlib.metadata import entry_points
 
-        modules = {found.name: _module(found) for found in entry_points(group="gmd.commands")}
+        commands = {found.name: found for found in entry_points(group="gmd.commands")}
+        modules = {name: _module(found) for name, found in commands.items()}
         groups = {name: group_of(name, module) for name, module in modules.items()}
         names = sorted(modules, key=lambda name: position(groups[name], name))
         widest = max(map(len, names), default=0)
         for group, those in groupby(names, key=groups.__getitem__):
             with formatter.section(group):
-                formatter.write_dl([(name.ljust(widest), _summary(modules[name])) for name in those])
+                formatter.write_dl([(name.ljust(widest), _summary(modules[name], commands[name])) for name in those])
 
 
 def _installed_command(name: str) -> click.Command | None:
@@ -89,11 +90,18 @@ def _module(command: EntryPoint) -> ast.Module:
     return ast.parse(b"" if spec is None or spec.origin is None else Path(spec.origin).read_bytes())
 
 
-def _summary(module: ast.Module) -> str:
-    """Return the summary of a command from the first line of its module's docstring."""
+def _summary(module: ast.Module, command: EntryPoint) -> str:
+    """Return the summary of a command, from the first line of its module's docstring.
+
+    Where a module has several commands, it is the first sentence of the command's own, behind the example.
+    """
     import ast
 
-    first = (ast.get_docstring(module) or "").partition("\n")[0].rpartition("``: ")[2]
+    first = (ast.get_docstring(module) or "").partition("\n")[0]
+    if first.count("``") > 2:
+        own = next(each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == command.attr)
+        first = (ast.get_docstring(own) or "").split("\n\n")[1].partition(":")[0].partition(".")[0] + "."
+    first = first.rpartition("``: ")[2]
     return first[:1].upper() + first[1:]
 
 

@@ -57,6 +57,7 @@ class Authenticator:
         self.registry = registry
         self.passwords = passwords or Passwords()
         self.failures = RateLimiter("max_failures_per_minute", max_failures, MINUTE)
+        self._wrong_codes = RateLimiter("max_failures_per_minute", max_failures, MINUTE)
         self.guesses = Guesses(self.failures)
         registry.when_revoked(self._forget_revoked)
         self.registrations = RateLimiter("max_registrations_per_hour", max(1, max_registrations), HOUR)
@@ -76,19 +77,22 @@ class Authenticator:
         return self._invite is not None
 
     def check_invite(self, code: str | None, peer: str) -> None:
-        """Check the code of a registration, if one is needed. A code can be guessed: a wrong one uses up an attempt.
+        """Check the code of a registration, if one is needed.
+
+        A code can be guessed, so none is compared once an address has sent too many wrong ones. They are counted apart
+        from wrong keys and passwords: a bot that keeps sending one must not keep its neighbours from registering.
 
         :raises Unauthorized: it is missing or wrong.
-        :raises TooMany: too many failed attempts have come from this address.
+        :raises TooMany: too many wrong codes have come from this address.
         """
         if self._invite is None:
             return
         if code is None:
             raise Unauthorized("invite: missing; this server registers players who have its code: use the link with it")
-        self.failures.take(peer)
+        self._wrong_codes.take(peer)
         if not hmac.compare_digest(code.encode(), self._invite):
             raise Unauthorized("invite: the code is wrong; use the link that the operator has given")
-        self.failures.give_back(peer)
+        self._wrong_codes.give_back(peer)
 
     def admit(self, player: int, key: str | None, authenticated: Authenticated | None, peer: str) -> None:
         """Check that a request may act as a registered player.

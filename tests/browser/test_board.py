@@ -221,6 +221,17 @@ def test_board_is_there_while_its_script_is_loading(browsers: Browsers) -> None:
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_board_has_its_pieces_while_further_scripts_are_loading(browsers: Browsers) -> None:
+    page = browsers.open()
+    open_play(page, "Play by a link to share", "Reconnaissance blind chess", color="black")
+    page.route("**/aid.js", lambda _: None)  # is never answered
+    page.goto(page.url, wait_until="commit")
+    expect(page.locator("#still")).to_be_hidden()
+    expect(page.locator("#place cg-board piece.black")).to_have_count(16)
+    expect(page.locator("#place .cg-wrap.orientation-black")).to_be_visible()
+    page.unroute_all(behavior="ignoreErrors")
+
+
 def test_game_that_waits_for_a_busy_bot_tells_its_place_in_the_queue(chromium: Browser) -> None:
     with served(env=site_environment(bots="random", bot_games="1")) as busy:
         windows = Browsers(chromium, busy.http)

@@ -61,6 +61,13 @@ def test_every_gmd_command_is_listed_under_its_heading() -> None:
     assert {each.name for each in entry_points(group="gmd.commands")} <= set(wanted)
 
 
+def test_every_command_has_a_summary_of_its_own() -> None:
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=200).output
+    listed = dict(line.split(None, 1) for line in shown.partition("Serve:")[2].splitlines() if line.startswith("  "))
+    assert listed["rekey"] == "Give a player a new key, and print it."
+    assert len(set(listed.values())) == len(listed)
+
+
 def test_command_of_another_distribution_names_its_heading() -> None:
     for source, group in (
         ('COMMAND_GROUP: Final = "Analyse"', "Analyse"),

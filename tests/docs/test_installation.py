@@ -12,7 +12,13 @@ import pytest
 
 from tests.docs.pages import MANUAL, ROOT
 
-PAGES = [ROOT / "README.md", *MANUAL.glob("**/*.md"), *ROOT.glob("clients/*/*.md"), *ROOT.glob("deploy/*")]
+PAGES = [
+    ROOT / "README.md",
+    *MANUAL.glob("**/*.md"),
+    *ROOT.glob("clients/*/*.md"),
+    *ROOT.glob("deploy/*"),
+    *ROOT.glob("gmd/http/pages/templates/*.html"),
+]
 #: Of a line, or of inline code: what follows "pip install", up to a comment or the end of the code.
 _COMMAND = re.compile(r"(?P<pip>\S*\bpip) install (?P<words>[^`#&\n]*[^`#&\s.;:])")
 #: The rows of the table of ``clients/python/README.md``, whose head says "pip install".

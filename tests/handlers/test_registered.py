@@ -514,6 +514,17 @@ async def test_wrong_codes_use_up_the_attempts_of_their_address() -> None:
         await client.aclose()
 
 
+async def test_wrong_keys_keep_no_neighbour_with_the_code_from_registering() -> None:
+    async with running_daemon(invite="spring term", max_failures_per_minute=3) as daemon:
+        client = Client(await trio.open_tcp_stream("127.0.0.1", daemon.port))
+        await client.ask("hello")
+        ann = await client.ask("register", name="ann", invite="spring term")
+        codes = [(await client.ask("hello", player=ann["player"], key="wrong"))["code"] for _ in range(4)]
+        assert codes == ["unauthorized"] * 3 + ["too_many"]
+        assert (await client.ask("register", name="bob", invite="spring term"))["error"] is None
+        await client.aclose()
+
+
 async def test_class_registers_at_once_from_one_address() -> None:
     async with house(invite="spring term") as (daemon, _operator, _client):
         students = [await daemon.connect() for _ in range(30)]

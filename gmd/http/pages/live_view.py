@@ -39,16 +39,12 @@ _NUMBER = re.compile(r"^[0-9]+\.+")
 
 
 class LiveMove(Struct, frozen=True):
-    """A move of the game: the ply that it leads to, and its number, side and SAN.
-
-    :ivar asked: in rbc the move that was asked for, where that differs.
-    """
+    """A move of the game: the ply that it leads to, and its number, side and SAN."""
 
     ply: int
     number: int
     color: Color
     san: str
-    asked: str = ""
 
 
 class Remembered(Struct, frozen=True, array_like=True):

@@ -39,7 +39,7 @@ async def test_reader_is_sent_the_present_state_at_once_and_each_change() -> Non
             assert 'class="clock running" data-clock="black"' in first["html"]
             await play(daemon, game_id, "c5", first=1)
             second = await reader.state()
-            assert second["moves"] == [{"ply": 2, "number": 1, "color": "black", "san": "c5", "asked": ""}]
+            assert second["moves"] == [{"ply": 2, "number": 1, "color": "black", "san": "c5"}]
             assert second["seq"] > first["seq"]
 
 

@@ -81,6 +81,8 @@ async function movingBoard() {
   try {
     const { Board } = await import("./board.js");
     const made = new Board(element("place"), { choose, move, drop, hover, cancel });
+    made.turn(bottom);
+    made.show(shown.board, false); // other scripts are loaded before the page goes on
     element("still").hidden = true;
     return made;
   } catch (error) {
@@ -200,7 +202,7 @@ function toggle() {
     claim: (can?.claim.length ?? 0) > 0,
     resign: can?.resign === true,
     over: over && seat !== null,
-    play: !over && seat !== null,
+    play: can !== null && can.phase !== "open",
   };
   for (const part of game.querySelectorAll("[data-act]")) {
     if (part instanceof HTMLElement) part.hidden = shows[part.dataset.act ?? ""] !== true;

@@ -7,7 +7,6 @@ export interface Move {
   readonly number: number;
   readonly color: Color;
   readonly san: string;
-  readonly asked: string;
 }
 
 /** An enemy piece that was seen: its square, its letter in FEN, and how many turns ago. */
