@@ -420,8 +420,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             str,
             Meta(
                 min_length=1,
-                description="Token that Prometheus must send for /metrics (Authorization: Bearer); by default everyone "
-                "who reaches it may read it. Set it by a variable or in a file: other users can read a command line.",
+                description="Token that Prometheus must send for /metrics (Authorization: Bearer); by default only "
+                "clients on this machine may read it. Set it by a variable or in a file: others can read a command line.",
             ),
         ]
         | None

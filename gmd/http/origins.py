@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from gm_protocol.errors import quote
 from gmd.config import ConfigError
 from gmd.http.requests import Refusal
+from gmd.net.addresses import is_loopback
 
 #: Hosts that are remembered as ours or not.
 MAX_HOSTS = 1_024
@@ -115,18 +116,9 @@ def _netloc(origin: str) -> str:
         return ""
 
 
-@lru_cache(MAX_HOSTS)
-def _is_loopback_address(address: str) -> bool:
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    return (getattr(found, "ipv4_mapped", None) or found).is_loopback  # a socket for both versions has mapped ones
-
-
 def _is_loopback(server: tuple[str, int] | None) -> bool:
     """Return whether a request came to an address of this machine alone; a browser cannot use a Unix socket."""
-    return server is not None and _is_loopback_address(server[0])
+    return server is not None and is_loopback(server[0])
 
 
 def _foreign(host: str) -> str:

@@ -11,11 +11,7 @@ from gmd.http.app import make_health_app
 from gmd.http.backend import Vitals
 from gmd.http.server import HttpServer
 from gmd.http.service import watch_lag
-from gmd.logger import get_logger
-from gmd.net.listening import is_local
 from gmd.net.proxies import Proxies
-
-logger = get_logger(__name__)
 
 #: The most connections at once: a few probes, and some not closed yet.
 MAX_CONNECTIONS = 32
@@ -28,12 +24,6 @@ class HealthService:
     """
 
     def __init__(self, config: Config, listeners: Sequence[trio.SocketListener], vitals: Vitals) -> None:
-        if config.metrics_token is None and not all(map(is_local, listeners)):
-            logger.warning(
-                "anybody who reaches the health port can read /metrics",
-                host=config.health_host,
-                advice="players of blind chess learn from it when others sense: give it a metrics_token",
-            )
         self.addresses: list[tuple[str, int]] = [listener.socket.getsockname()[:2] for listener in listeners]
         self._listeners = listeners
         #: None where the HTTP service is on, since that one measures the lag.

@@ -65,12 +65,6 @@ class HttpService:
         :raises ConfigError: the setting ``trusted_proxies`` cannot be parsed.
         :raises DataError: the key of the visitors' cookies cannot be kept in the data directory or the database.
         """
-        if config.metrics_token is None and not all(map(is_local, listeners)):
-            logger.warning(
-                "anybody who reaches it can read /metrics",
-                host=config.http_host or config.host,
-                advice="players of blind chess learn from it when others sense: give it a metrics_token",
-            )
         if certificate is not None and config.trusted_proxies and not config.http_tls_cert:
             logger.warning(
                 "HTTP speaks TLS with the game port's certificate",

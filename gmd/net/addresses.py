@@ -38,6 +38,16 @@ def _subscriber(address: str) -> str:
     return str(ip_network((parsed, IPV6_BITS), strict=False))
 
 
+@lru_cache(MAX_ADDRESSES)
+def is_loopback(address: str) -> bool:
+    """Return whether a text is an address of the machine's own, as a socket gives it."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback  # a socket for both versions has mapped ones
+
+
 def is_public(source: str) -> bool:
     """Return whether a key, as :func:`source_of` returns it, is that of addresses of the internet."""
     try:

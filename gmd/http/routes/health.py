@@ -1,6 +1,6 @@
 """``/healthz``: whether this daemon can take requests. ``/metrics``: its counters and gauges, for Prometheus.
 
-Who shows the daemon's metrics token is an operator. Without a token everybody is.
+Who shows the daemon's metrics token is an operator. Without a token, whoever asks on the daemon's machine is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from prometheus_client.exposition import choose_encoder
 
 from gmd.http.backend import FromVitals, Vitals
 from gmd.http.errors import HttpError
+from gmd.net.addresses import is_loopback
 
 
 class Health(Struct, frozen=True):
@@ -57,21 +58,27 @@ def health_of(backend: Vitals) -> Health:
     return Health("ok")
 
 
-def admit(authorization: str, token: str | None, path: str) -> None:
-    """Check the header ``Authorization`` of a request.
+def admit(request: Request[Any, Any, Any], token: str | None) -> None:
+    """Check that a request may read the metrics.
 
-    :param token: the daemon's ``metrics_token``; None lets everybody in.
-    :raises NotAuthorizedException: the token is missing or wrong.
+    :param token: the daemon's ``metrics_token``; None lets clients on the daemon's machine in, and no proxy's.
+    :raises NotAuthorizedException: the token is missing or wrong, or there is none and the client is elsewhere.
     """
     if token is None:
-        return
-    scheme, _, shown = authorization.partition(" ")
+        host, _ = request.scope.get("client") or ("", 0)
+        if is_loopback(host) and "x-forwarded-for" not in request.headers:
+            return
+        raise _refused("is for this machine alone without a metrics_token; start the daemon with one, and send")
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
     shown = shown.strip() if scheme.lower() == "bearer" else ""
     if not compare_digest(shown.encode(), token.encode()):
-        raise NotAuthorizedException(
-            f"authorization: {path} needs the daemon's metrics_token; send Authorization: Bearer TOKEN",
-            headers={"www-authenticate": "Bearer"},
-        )
+        raise _refused("needs the daemon's metrics_token; send")
+
+
+def _refused(why: str) -> NotAuthorizedException:
+    return NotAuthorizedException(
+        f"authorization: /metrics {why} Authorization: Bearer TOKEN", headers={"www-authenticate": "Bearer"}
+    )
 
 
 @get(
@@ -80,7 +87,7 @@ def admit(authorization: str, token: str | None, path: str) -> None:
     media_type=MediaType.TEXT,
     responses={
         HTTP_401_UNAUTHORIZED: ResponseSpec(
-            HttpError, description="The token is missing or wrong.", generate_examples=False
+            HttpError, description="The token is missing or wrong, or the client elsewhere.", generate_examples=False
         )
     },
 )
@@ -89,9 +96,10 @@ async def metrics(
 ) -> Response[bytes]:
     """Return the metrics as OpenMetrics to clients that accept it, else in Prometheus' older text format.
 
-    Where the daemon has a `metrics_token`, the request must carry it: `Authorization: Bearer TOKEN`.
+    Where the daemon has a `metrics_token`, the request must carry it: `Authorization: Bearer TOKEN`. Where it has none,
+    only clients on its machine may read them.
     """
-    admit(request.headers.get("authorization", ""), backend.metrics_token, "/metrics")
+    admit(request, backend.metrics_token)
     try:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
     except (TypeError, ValueError):  # the header names no existing version
