@@ -421,7 +421,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 min_length=1,
                 description="Token that Prometheus must send for /metrics (Authorization: Bearer); by default only "
-                "clients on this machine may read it. Set it by a variable or in a file: others can read a command line.",
+                "clients on this machine may read it. Set it by a variable or in a file: others read command lines.",
             ),
         ]
         | None
