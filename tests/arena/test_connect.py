@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -175,7 +176,7 @@ def test_second_ctrl_c_stops_at_once(daemon_process: Served, client: Client, tmp
         os.killpg(bot.process.pid, signal.SIGINT)
         status, out, err = bot.end()
     assert (status, out, err) == (130, "", "")
-    assert not any(is_alive(process) for process in processes)
+    assert all(has_ended(process) for process in processes)
     assert client.state(game_id)["state"]["phase"] == "move", "the game is left as it is"
 
 
@@ -184,6 +185,18 @@ def is_alive(process: int) -> bool:
         return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
+
+
+def has_ended(process: int) -> bool:
+    """Return whether a process that was killed has ended, which the system may take a moment for."""
+    try:
+        waited = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([waited], [], [], PATIENCE)[0])
+    finally:
+        os.close(waited)
 
 
 @pytest.mark.slow

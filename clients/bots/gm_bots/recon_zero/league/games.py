@@ -156,6 +156,8 @@ class _MixedGames(Games):
         """Let a program take its turn in games, and return those which go on."""
         batch, playing = self._batch, list(games)
         for phase in (TO_SENSE, TO_MOVE):
+            if not playing:
+                break
             waiting = np.zeros(batch.n, np.bool_)
             waiting[playing] = True
             assert (batch.phases[playing] == phase).all()
