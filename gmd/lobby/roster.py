@@ -102,7 +102,7 @@ KINDS = (
         level="recon-zero",
         about="tracks the possible positions, and searches them with a network",
         rejoins=False,
-        needs=("numpy", "torch"),
+        needs=("numpy", "numba", "torch"),
     ),
     BotKind(
         name="expectation",

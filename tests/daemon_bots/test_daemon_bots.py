@@ -57,6 +57,16 @@ def worker_of(events: list[Json], game_id: int) -> int:
     return [event["pid"] for event in events if event["event"] == "a bot begins" and event["game_id"] == game_id][-1]
 
 
+@pytest.mark.parametrize("missing", ["numpy", "numba", "torch"])
+def test_bot_that_lacks_a_library_is_none_of_all_and_is_refused_by_name(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roster, "find_spec", lambda module: None if module == missing else module)
+    assert "recon-zero" not in {each.name for each in kinds_of("all")}
+    with pytest.raises(ConfigError, match=f"^bots: recon-zero needs {missing}: install gmd with the extra train"):
+        kinds_of("recon-zero")
+
+
 def test_levels_and_variants_are_those_of_the_bots() -> None:
     levels = {
         each.name.removeprefix("minimax").lstrip("-") or DEFAULT_LEVEL: each for each in KINDS if each.make == "minimax"
