@@ -75,7 +75,7 @@ def test_costly_turn_is_drawn_as_its_player_knew_it_and_as_it_was(blunders: Path
     assert {words[0] for words in turns(lines)} == {"1...", "2..."}
     at = lines.index("      as Black knew it       the truth, and the best move")
     assert lines[at + 5 : at + 8] == [
-        "4  r  · [·][·][·] ·  ·  ·  4 [r] ·  · [Q] ·  ·  ·  ·",
+        "4  r  · [·][Q][·] ·  ·  ·  4 [r] ·  · [Q] ·  ·  ·  ·",
         "3  ·  · [·][·][·] ·  ·  ·  3  ·  ·  ·  ·  ·  ·  ·  ·",
         "2  ·  ·  ·  ·  ·  P  P  P  2  ·  ·  ·  ·  ·  P  P  P",
     ]
