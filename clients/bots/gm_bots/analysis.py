@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import chess
 from chess import Board, Color, Move, Piece, Square
 
-from gm_arena.replay.analyse import SHARE, AnalysedTurn, Known, NoAnalysis, Value
+from gm_arena.replay.analyse import LEAST_COST, SHARE, AnalysedTurn, Known, NoAnalysis, Value
 from gm_arena.stockfish import VARIABLE, stockfish
 from gm_recon import History, ReconBoard
 from gm_recon.history import Turn, window_of
@@ -90,7 +90,8 @@ def _judged(
         known = Known(value, value.best, 1.0)
     elif not positions.lost:
         known = _known(positions, truth, requests, made, best, value.cost, engine)
-    return AnalysedTurn(place, board, turn, window, before, _number(positions), _certain(positions), value, known)
+    certain = _certain(positions) if value.cost >= LEAST_COST else {}
+    return AnalysedTurn(place, board, turn, window, before, _number(positions), certain, value, known)
 
 
 def _known(

@@ -70,7 +70,8 @@ class AnalysedTurn:
     :ivar board: the true position, before the move.
     :ivar window: what the sense showed.
     :ivar before, after: how many positions were possible before the sense and after it; None for too many to keep.
-    :ivar certain: the squares of which the player knew what stands there, with that: a piece, or None.
+    :ivar certain: the squares of which the player knew what stands there, with that: a piece, or None. It is empty for
+        turns that are not named.
     :ivar truth: the move's worth on the true board.
     :ivar known: the same on the player's knowledge; None if there were too many possible positions to follow.
     """
