@@ -127,7 +127,8 @@ class Match:
             if left:
                 local = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
                 await try_out(local, self._terms.variant)
-                report.names_threads([label for label, bots in local if bots.has_threads(self._terms.variant)])
+                if self._given["in_step"] is None:
+                    report.names_threads([label for label, bots in local if bots.has_threads(self._terms.variant)])
             parts, keep = parts_of(left, self._given["in_step"]), partial(self._keep, outputs, report)
             if self._given["in_step"] is not None:
                 async with self._workers(None, ()) as (play, size), background() as nursery:
