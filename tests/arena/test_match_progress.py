@@ -12,12 +12,16 @@ import trio
 from trio.testing import MockClock
 
 from gm_arena.bot import Bot, Bots, Place
+from gm_arena.bridge import Server
 from gm_arena.match.command import defaults
+from gm_arena.match.game import Contestant
+from gm_arena.match.in_progress import games_in_progress, spectator
 from gm_arena.match.match import play_match
 from gm_arena.match.settings import Entrant
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 from tests.arena.matches import AT_RANDOM, PATIENCE, SHORT, TWO, command, nuisance, run
+from tests.helpers import connected, running_daemon
 from tests.terminal import plain, shown
 
 pytestmark = pytest.mark.slow
@@ -33,7 +37,6 @@ def test_progress_bar_shows_the_score_after_every_game() -> None:
     assert all(won == played and (drawn, lost) == ("0", "0") for won, drawn, lost, played in scores)
     assert "game 1: one - die 1-0, crash" in said
     assert "0:00:0" in said, "the time that it has taken"
-    assert re.search(r"about \d+ s to go", said)
 
 
 class Slow(Bot):
@@ -95,3 +98,17 @@ def test_bots_without_processes_of_their_own_are_named() -> None:
     assert says(*TWO, *blind) == both
     assert says("one=minimax:depth=1", "RandomBot", *blind) == both.replace("one, two think", "one thinks")
     assert says("one=minimax:depth=1", AT_RANDOM) == ""
+
+
+async def test_on_a_server_the_games_of_others_are_left_out() -> None:
+    async with running_daemon() as daemon, connected(daemon) as client:
+        for players in ((5, 6), (7, 8), (6, 5)):
+            await client.new_game(*players)
+        contestants = [Contestant("one", None, 5), Contestant("two", None, 6)]
+        ask = spectator(Server(port=daemon.port))
+        assert [game.text for game in await games_in_progress(ask, contestants)] == [
+            "one - two at ply 0",
+            "two - one at ply 0",
+        ]
+        assert [game.text for game in await games_in_progress(ask, [Contestant("both", None, 7), contestants[0]])] == []
+    assert await games_in_progress(spectator(Server(port=daemon.port, patience=0.1)), contestants) == []

@@ -135,7 +135,7 @@ class Match:
                     nursery.start_soon(report.follow, size, _nothing)
                     await Runner(play, keep, self._decided).run(parts, size)
                 return
-            async with served(self._given) as where:
+            async with served(self._given) as (where, ask):
                 try:
                     server, contestants = await _seated(self._entrants, where, self._given, self._token)
                     async with (
@@ -143,7 +143,7 @@ class Match:
                         self._players(server, contestants, where) as (play, size),
                         background() as nursery,
                     ):
-                        nursery.start_soon(report.follow, size, partial(games_in_progress, server(None), contestants))
+                        nursery.start_soon(report.follow, size, partial(games_in_progress, ask, contestants))
                         await Runner(play, keep, self._decided).run(parts, size)
                 except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
                     error = raised

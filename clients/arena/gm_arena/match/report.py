@@ -52,7 +52,7 @@ class Report(AbstractContextManager["Report"]):
         self._playing: Sequence[GameInProgress] = ()
         self._at_once, self._began = 1, 0.0
         self._seconds: list[float] = []  # that the games of this run took
-        self._ends: float | None = None
+        self._latest = 0.0  # when the latest of them ended
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -93,8 +93,7 @@ class Report(AbstractContextManager["Report"]):
             self._say(line_of(record))
         self._count(record)
         self._seconds.append(record["seconds"])
-        left = self._games - self._standing.games
-        self._ends = trio.current_time() + sum(self._seconds) / len(self._seconds) * left / self._at_once
+        self._latest = trio.current_time()
         if self._live is not None:
             self._live.refresh()  # besides a few times a second, so that quick games are shown, too
 
@@ -120,11 +119,18 @@ class Report(AbstractContextManager["Report"]):
         return "; ".join([line, *self._in_progress()])
 
     def _to_go(self) -> str:
-        """Return about how long the match still takes, by its games so far; empty before the first one."""
-        if self._ends is None or self._standing.games >= self._games:
+        """Return about how long the match still takes, by its games so far; empty where they do not say it."""
+        left, ended, total = self._games - self._standing.games, len(self._seconds), sum(self._seconds)
+        if not left or not ended:
+            return ""
+        since, running = trio.current_time() - self._latest, min(self._at_once, left)
+        seconds = total / ended * left / self._at_once - since
+        # Games in progress that take longer than those before count with what they have taken.
+        longer = (total + running * since) / (ended + running) * (left - running) / self._at_once
+        if max(seconds, longer) < 1:
             return ""
         about = "at most about" if self._standing.may_end_early else "about"
-        return f"{about} {duration(self._ends - trio.current_time())} to go"
+        return f"{about} {duration(max(seconds, longer))} to go"
 
     def _in_progress(self) -> list[str]:
         shown = [game.text for game in self._playing[:MOST_SHOWN]]
