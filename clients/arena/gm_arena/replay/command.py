@@ -104,8 +104,8 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     chooses, it is shown the results of the recorded actions, and it has unlimited time.
 
     --analyse prints a line for each turn of blind chess: the possible positions before and after the sense, what it
-    showed, and the move with its expected result, and what that is below the best move's, on the true board and on what
-    the player knew. Then it names the costliest turns: their players did not know, or knew and erred.
+    showed, and the move with its expected result, and what the best one would have had more, on the true board and as
+    its player knew it. Then it names the costliest turns, whose players did not know, or knew and erred.
 
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.
