@@ -78,6 +78,9 @@ _NAMES = (
     "{game_id}.svg?view=white&size=200",
     "{game_id}.svg?view=truth&ply=1",
     "{game_id}.svg?view=white&belief=any",
+    "{game_id}.png",
+    "{game_id}.png?view=black",
+    "{game_id}.png?ply=1",
     "{game_id}.pgn",
     "{game_id}.json",
     "{game_id}.history.json",
@@ -91,6 +94,7 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
         for who in ("observer", "stranger")
     ),
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.png"),
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}", visits=True),
     *(
         HttpRequest("POST", "/games/{game_id}/act", form=form, who=who, visits=True)
