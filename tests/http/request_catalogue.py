@@ -113,6 +113,8 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
     HttpRequest("GET", "/games/{game_id}/aid", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid?hint=1", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid", who="stranger", visits=True),
+    HttpRequest("GET", "/games/{game_id}/queue", visits=True),
+    HttpRequest("GET", "/games/{game_id}/queue", who="stranger", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts?part=1", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", who="nobody"),
