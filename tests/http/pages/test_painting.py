@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import chess
@@ -47,11 +48,11 @@ def compare(png: bytes, svg: str, gradient: int | None = None, *, flip: bool = F
         assert abs(found[here] - expected[here]).mean() < (40 if square == gradient else 2), chess.square_name(square)
 
 
-async def seen_by_crawler(browser: Browser, game_id: int) -> tuple[dict[str, str], bytes]:
+async def seen_by_crawler(browser: Browser, game_id: int, query: str = "") -> tuple[dict[str, str], bytes]:
     """Load a game's page without a cookie, and the picture that it names; return the page's tags and the picture."""
-    page = (await browser.client.get(f"/games/{game_id}")).text
+    page = (await browser.client.get(f"/games/{game_id}{query}")).text
     tags = dict(re.findall(r'<meta property="(og:[a-z:]+)" content="([^"]*)">', page))
-    answer = await browser.client.get(tags["og:image"])
+    answer = await browser.client.get(html.unescape(tags["og:image"]))
     assert answer.status_code == 200
     assert answer.headers["content-type"] == tags["og:image:type"] == "image/png"
     assert answer.content.startswith(b"\x89PNG\r\n\x1a\n")
@@ -65,6 +66,14 @@ async def test_crawler_finds_the_picture_of_a_finished_game_and_what_it_shows() 
         tags, picture = await seen_by_crawler(browser, await played(daemon, *MATE))
         assert picture == painted(PICTURES["check"])
         assert tags["og:image:alt"] == "The board after ply 4"
+
+
+async def test_crawler_of_a_link_to_a_ply_finds_the_picture_of_that_ply() -> None:
+    async with pages() as (daemon, browser):
+        tags, picture = await seen_by_crawler(browser, await played(daemon, *MATE), "?ply=1&flip=1")
+        assert picture == painted(Picture("rnbqkbnr/pppppppp/8/8/8/5P2/PPPPP1PP/RNBQKBNR", "f2f3"), flip=True)
+        assert tags["og:image:alt"] == "The board after ply 1"
+        assert tags["og:url"].endswith("/games/1?ply=1&amp;flip=1")
 
 
 async def test_crawler_finds_the_present_position_of_an_open_game_in_progress() -> None:
