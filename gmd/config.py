@@ -338,17 +338,6 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pages: Annotated[bool, Meta(description="Serve pages for browsers over HTTP: to watch, to replay and to play.")] = (
         True
     )
-    manual: (
-        Annotated[
-            str,
-            Meta(
-                min_length=1,
-                description="Folder of the manual, as make docs builds it, which the pages serve under /manual; by "
-                "default build/docs of the checkout that gmd runs from.",
-            ),
-        ]
-        | None
-    ) = None
     http_tls: Annotated[
         bool,
         Meta(description="Use TLS for HTTP if there is a certificate for it; a proxy may want plaintext."),

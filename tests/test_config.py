@@ -64,7 +64,6 @@ OTHER: dict[str, object] = {
     "http_host": "0.0.0.0",
     "http_port": 7280,
     "pages": False,
-    "manual": "manual",
     "http_tls": False,
     "http_tls_cert": "http-cert.pem",
     "http_tls_key": "http-key.pem",

@@ -15,7 +15,7 @@ from gmd.handlers.services import Services
 from gmd.http.app import make_app
 from gmd.http.backend import Backend, Vitals
 from gmd.http.claims import Claims
-from gmd.http.pages.manual import manual_in
+from gmd.http.pages.manual import BUILT, manual_in
 from gmd.http.pages.session_key import session_key
 from gmd.http.pages.site import Site
 from gmd.http.pages.visitor import Sessions
@@ -127,7 +127,7 @@ def _site_of(config: Config, services: Services) -> Site | None:
     registry = services.authenticator.registry
     term = 0 if services.lease is None else services.lease.term
     key = session_key(data_directory(config.data), config.database, term)
-    site = Site(Sessions(registry, services.spectators, key), config.port, manual_in(config.manual))
+    site = Site(Sessions(registry, services.spectators, key), config.port, manual_in(BUILT))
     registry.when_changed(site.live.recheck)
     services.arbiter.feed.when_seats_change(site.live.seats_changed)
     return site

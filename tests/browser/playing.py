@@ -138,6 +138,18 @@ def fen_of(page: Page) -> str:
     return fen
 
 
+def moves_of(page: Page) -> list[chess.Move]:
+    """Return the moves that the page suggests to somebody who types."""
+    listed: list[str] = page.locator("#legal option").evaluate_all("all => all.map((each) => each.value)")
+    return [chess.Move.from_uci(each) for each in listed]
+
+
+def seen_on(page: Page) -> list[str]:
+    """Return the pieces that the squares of the board say to a screen reader, as in "e8, black king"."""
+    said: list[str] = page.locator("#place [data-square]").evaluate_all("all => all.map((each) => each.ariaLabel)")
+    return [", ".join(each.split(", ")[:2]) for each in said]
+
+
 #: Makes a move on a page.
 Mover = Callable[[Page, chess.Move], None]
 

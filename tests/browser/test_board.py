@@ -240,11 +240,15 @@ def test_game_that_waits_for_a_busy_bot_tells_its_place_in_the_queue(chromium: B
             open_play(page, "Play random")
         expect(pages[0].locator("#queue")).to_be_hidden()
         places = [page.locator("#queue") for page in pages[1:]]
+        loaded = list[str]()
+        pages[2].on("request", lambda request: loaded.append(request.url.removeprefix(pages[2].url)))
         for number, place in enumerate(places, 1):
             expect(place).to_have_text(f"Your opponent is a busy bot: this game is number {number} in its queue.")
         pages[1].get_by_text("Call the game off …").click()
         pages[1].get_by_role("button", name="Call the game off").click()
         expect(places[1]).to_have_text("Your opponent is a busy bot: this game is number 1 in its queue.")
+        assert "/queue" in loaded
+        assert "" not in loaded  # the whole page
         resign(pages[0])
         expect(places[1]).to_be_hidden()
         windows.close()

@@ -16,8 +16,8 @@ from tests.browser.playing import (
     choose,
     click_move,
     expect_board,
-    fen_of,
     key_move,
+    moves_of,
     open_play,
     play_chess,
     press,
@@ -88,9 +88,7 @@ def test_newcomer_plays_a_whole_game_of_blind_chess(browsers: Browsers) -> None:
         if turn % 5 == 4:
             page.get_by_role("button", name="Pass", exact=True).click()
         else:
-            board = chess.Board(fen_of(page))
-            moves = [each for each in board.pseudo_legal_moves if not board.is_castling(each)]
-            (click_move if turn % 2 else key_move)(page, rng.choice(moves))
+            (click_move if turn % 2 else key_move)(page, rng.choice(moves_of(page)))
         expect(page.locator(".status .outcome")).not_to_have_text("Your turn to move.")
     else:
         resign(page)

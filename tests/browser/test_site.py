@@ -35,6 +35,36 @@ def test_every_page_is_accessible_in_every_look(
         check_accessible(page)
 
 
+#: The most pixels that one row of links takes.
+ROW = 60
+
+
+def test_telephone_has_one_row_of_links_and_the_others_in_a_menu(
+    browsers: Browsers, crowded: tuple[Served, dict[str, str]]
+) -> None:
+    page = browsers.open("/", address=crowded[0].http, device="telephone", javascript=False)
+    games = page.get_by_role("link", name="Games", exact=True)
+    for press in (page.get_by_role("button", name="Menu").tap, lambda: page.keyboard.press("Enter")):
+        expect(games).to_be_hidden()
+        expect(page.locator("header.site")).to_have_js_property("scrollWidth", 390)
+        assert page.locator("header.site").evaluate("header => header.offsetHeight") < ROW
+        press()
+        expect(games).to_be_visible()
+        check_fits(page)
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Menu").focus()
+    page.keyboard.press("Enter")
+    games.tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Games")
+
+
+def test_desktop_has_all_links_in_one_row(browsers: Browsers) -> None:
+    page = browsers.open("/")
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+    expect(page.get_by_role("link", name="Tournaments", exact=True)).to_be_visible()
+    assert page.locator("header.site").evaluate("header => header.offsetHeight") < ROW
+
+
 def test_missing_page_says_so_and_leads_home(browsers: Browsers, page: Page) -> None:
     browsers.allow("status of 404")
     page.goto("/nowhere")

@@ -78,6 +78,9 @@ _NAMES = (
     "{game_id}.svg?view=white&size=200",
     "{game_id}.svg?view=truth&ply=1",
     "{game_id}.svg?view=white&belief=any",
+    "{game_id}.png",
+    "{game_id}.png?view=black",
+    "{game_id}.png?ply=1",
     "{game_id}.pgn",
     "{game_id}.json",
     "{game_id}.history.json",
@@ -91,6 +94,7 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
         for who in ("observer", "stranger")
     ),
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.svg"),
+    HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}.png"),
     HttpRequest("GET", "/games/{name}", who="nobody", name="{game_id}", visits=True),
     *(
         HttpRequest("POST", "/games/{game_id}/act", form=form, who=who, visits=True)
@@ -109,6 +113,8 @@ _GAME_PAGES: tuple[HttpRequest, ...] = (
     HttpRequest("GET", "/games/{game_id}/aid", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid?hint=1", visits=True),
     HttpRequest("GET", "/games/{game_id}/aid", who="stranger", visits=True),
+    HttpRequest("GET", "/games/{game_id}/queue", visits=True),
+    HttpRequest("GET", "/games/{game_id}/queue", who="stranger", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts?part=1", visits=True),
     HttpRequest("GET", "/games/{game_id}/counts", who="nobody"),

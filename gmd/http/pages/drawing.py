@@ -18,7 +18,8 @@ _SQUARE, _STRIP = 45, 15
 _WINDOW, _UNSEEN, _LOST = "#3f7fd466", "#40444ca8", "#c81e1e90"
 #: The colour over squares where an enemy may stand, and those of the percentages on them.
 _SHADE, _NUMBER, _EDGE = "#c2185b", "#ffffff", "#6d0d33"
-_COLORS = {
+#: The colours of squares.
+COLORS = {
     "square light": "#f0d9b5",
     "square dark": "#b58863",
     "square light lastmove": "#cdd26a",
@@ -26,6 +27,8 @@ _COLORS = {
 }
 #: The least probability that is written on its square.
 MIN_SHOWN = 0.005
+#: The opacity of a remembered piece.
+FADED = 0.45
 _COORDINATE, _AGE = "#77807b", "#ffffff"
 #: Styles of python-chess's pieces, which a page's policy forbids, and the same as attributes.
 _STYLE, _PROPERTY = re.compile(r' style="([^"]*)"'), re.compile(r"\s*([a-z-]+):\s*([^;]+);?")
@@ -70,24 +73,29 @@ def draw(picture: Picture, *, size: int = USUAL_SIZE, flip: bool = False) -> str
         orientation=chess.BLACK if flip else chess.WHITE,
         lastmove=None if picture.last_move is None else chess.Move.from_uci(picture.last_move),
         check=picture.check,
-        fill={
-            **({} if picture.shares is not None else dict.fromkeys(sorted(picture.unseen), _UNSEEN)),
-            **dict.fromkeys(sorted(picture.window), _WINDOW),
-            **({} if picture.lost is None else {picture.lost: _LOST}),
-            **{square: shade(share) for square, share in enumerate(picture.shares or ()) if share},
-        },
+        fill=covers(picture),
         size=size,
         coordinates=False,
-        colors=_COLORS,
+        colors=COLORS,
     )
     for square, _, _ in picture.remembered:
         place = 'transform="translate({:g}, {:g})"'.format(*_corner(square, flip=flip))
-        drawn = drawn.replace(place, f'{place} opacity="0.45"')
+        drawn = drawn.replace(place, f'{place} opacity="{FADED}"')
     width = 8 * _SQUARE + _STRIP
     drawn = drawn.replace('viewBox="0 0 360 360"', f'viewBox="-{_STRIP} 0 {width} {width}"', 1)
     numbers = _ages(picture, flip=flip) if picture.shares is None else _numbers(picture, flip=flip)
     texts = "".join([*_coordinates(flip=flip), *numbers])
     return _STYLE.sub(_attributes, drawn).replace("</svg>", f"{texts}</svg>")
+
+
+def covers(picture: Picture) -> dict[int, str]:
+    """Return the colours over squares, with their opacities, as in ``#3f7fd466``."""
+    return {
+        **({} if picture.shares is not None else dict.fromkeys(sorted(picture.unseen), _UNSEEN)),
+        **dict.fromkeys(sorted(picture.window), _WINDOW),
+        **({} if picture.lost is None else {picture.lost: _LOST}),
+        **{square: shade(share) for square, share in enumerate(picture.shares or ()) if share},
+    }
 
 
 def _corner(square: int, *, flip: bool) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""``/games/7``, the same as ``.svg``, ``.pgn``, ``.json``, ``.counts.svg`` and ``.history.json``, and ``/embed/7``."""
+"""``/games/7``, the same as ``.svg``, ``.png``, ``.pgn``, ``.json`` and others, and ``/embed/7``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Annotated, Any
 
 import msgspec
@@ -27,11 +27,12 @@ from gmd.http.pages.answers import (
 )
 from gmd.http.pages.counting import Counts, Kind
 from gmd.http.pages.counts import counts_of, counts_picture
-from gmd.http.pages.drawing import draw
+from gmd.http.pages.drawing import Picture, draw
 from gmd.http.pages.game_view import GameView, Wanted, view_steps
 from gmd.http.pages.live_page import live_page
 from gmd.http.pages.live_view import names_for
 from gmd.http.pages.looking import Look, look_at, look_live, past_steps, record_in, with_past, worked
+from gmd.http.pages.painting import paint_steps
 from gmd.http.pages.picture_view import needs_past, picture_steps, shaded, side_of_view
 from gmd.http.pages.rendering import page, policy
 from gmd.http.pages.visit import FromVisit, Visit
@@ -39,11 +40,11 @@ from gmd.http.seat import GameId
 from gmd.version import VERSION
 
 #: A game's number, and the kind of the file.
-_NAME = re.compile(r"([0-9]{1,16})(?:\.(svg|pgn|json|counts\.svg|history\.json))?", re.ASCII)
+_NAME = re.compile(r"([0-9]{1,16})(?:\.(svg|png|pgn|json|counts\.svg|history\.json))?", re.ASCII)
 #: What stands in place of a hidden history.
 _HIDDEN = b'{"pgn":null,"moves":null,"history":null,"error":null}'
 
-PGN, JSON = "application/x-chess-pgn", "application/json"
+PNG, PGN, JSON = "image/png", "application/x-chess-pgn", "application/json"
 
 
 @get("/games/{name:str}", include_in_schema=False, exception_handlers=ERRORS)
@@ -60,7 +61,9 @@ async def game(
     if found[2] == "counts.svg":
         return await counts_picture(request, visit, game_id, query)
     if found[2] == "svg":
-        return await _picture(request, visit, game_id, query)
+        return await _picture(request, visit, game_id, query, SVG, _drawn)
+    if found[2] == "png":
+        return await _picture(request, visit, game_id, query, PNG, _painted)
     if found[2] == "history.json":
         return await _record(request, visit, game_id, query)
     return await (_pgn if found[2] == "pgn" else _json)(request, visit, game_id, query)
@@ -93,21 +96,37 @@ async def _counts_for(visit: Visit, look: Look, belief: Kind | None) -> Counts |
     return await counts_of(visit, look) if is_there else None
 
 
-async def _picture(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:
+async def _picture(
+    request: Request[Any, Any, Any],
+    visit: Visit,
+    game_id: int,
+    query: Query,
+    media_type: str,
+    steps: Callable[[Look, Query, Counts | None], Generator[None, None, bytes]],
+) -> Response[Any]:
     look = await look_at(visit, game_id, query.seat)
     if needs_past(look, look.ply(query.ply)):
         look = await with_past(visit, look)
     counts = await _counts_for(visit, look, query.belief)
-    svg = await worked(visit, _drawn(look, query, counts))
-    return file(request, svg.encode(), SVG, over=look.over)
+    return file(request, await worked(visit, steps(look, query, counts)), media_type, over=look.over)
 
 
-def _drawn(look: Look, query: Query, counts: Counts | None) -> Generator[None, None, str]:
+def _drawn(look: Look, query: Query, counts: Counts | None) -> Generator[None, None, bytes]:
+    picture = yield from _picture_steps(look, query, counts)
+    yield
+    return draw(picture, size=query.size, flip=bool(query.flip)).encode()
+
+
+def _painted(look: Look, query: Query, counts: Counts | None) -> Generator[None, None, bytes]:
+    picture = yield from _picture_steps(look, query, counts)
+    return (yield from paint_steps(picture, flip=bool(query.flip)))
+
+
+def _picture_steps(look: Look, query: Query, counts: Counts | None) -> Generator[None, None, Picture]:
     ply, side = look.ply(query.ply), side_of_view(query.view)
     picture = yield from picture_steps(look, ply, query.view)
-    yield
     known = None if counts is None or side is None else counts.known_at(ply, side)
-    return draw(shaded(picture, known, query.belief), size=query.size, flip=bool(query.flip))
+    return shaded(picture, known, query.belief)
 
 
 async def _pgn(request: Request[Any, Any, Any], visit: Visit, game_id: int, query: Query) -> Response[Any]:

@@ -169,6 +169,11 @@ class GameView:
         return f"/games/{self.state.game_id}"
 
     @property
+    def linked(self) -> str:
+        """The query of a link to the same ply and view, whose picture other sites show; without the belief."""
+        return replace(self.wanted, belief=None).query(self.wanted.ply)
+
+    @property
     def frame(self) -> tuple[int, int]:
         """The width and the height in pixels of a frame that shows the game on another site without scroll bars."""
         return (1040, 520) if len(self.boards) > 1 else (420, 590)

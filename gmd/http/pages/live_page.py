@@ -29,6 +29,7 @@ from gmd.http.pages.live_view import (
 )
 from gmd.http.pages.looking import Look
 from gmd.http.pages.picture_view import picture_steps
+from gmd.http.pages.queue import games_ahead
 from gmd.http.pages.rendering import page
 from gmd.http.pages.visit import Visit
 
@@ -155,7 +156,7 @@ async def _shown(
         flip=flip,
         free=[] if received else free,
         invited=received is not None,
-        ahead=_ahead(visit, look),
+        ahead=games_ahead(visit, look),
         link=f"{visit.origin}/games/{state.game_id}" if free and look.seat is not None else "",
         named=named,
         typed=typed,
@@ -182,12 +183,3 @@ async def _invitation(visit: Visit, look: Look) -> InvitationRow | None:
     reply = await visit.ask("invitations", limit=INVITATIONS)
     row = next((row for row in reply["received"] if row["game_id"] == look.state.game_id), None)
     return None if row is None else msgspec.convert(row, InvitationRow)
-
-
-def _ahead(visit: Visit, look: Look) -> int | None:
-    """Return how many games the visitor's opponent, a busy bot, begins before this one; None if it is no such bot."""
-    state = look.state
-    if state.phase != "open" or look.seat is None:
-        return None
-    opponent = state.player_black if look.seat else state.player_white
-    return visit.backend.services.roster.ahead(opponent, state.game_id)

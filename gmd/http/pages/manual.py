@@ -27,12 +27,12 @@ HEADERS = {
 }
 
 
-def manual_in(setting: str | None) -> dict[str, Path]:
-    """Return the files of the manual by their paths in its folder; none where it is not built.
+#: Where ``make docs`` builds it in a checkout.
+BUILT = Path(str(files("gmd"))).parent / "build/docs"
 
-    :param setting: the folder; None for that of ``make docs`` in this checkout.
-    """
-    folder = Path(str(files("gmd"))).parent / "build/docs" if setting is None else Path(setting)
+
+def manual_in(folder: Path) -> dict[str, Path]:
+    """Return the files of the manual by their paths in its folder; none where it is not built."""
     if not (folder / "index.html").is_file():
         return {}
     every = ((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*") if path.is_file())

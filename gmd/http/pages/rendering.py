@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from gmd.games.variants import VARIANTS
 from gmd.http.pages import contest_view, words
+from gmd.http.pages.painting import SIZE
 from gmd.http.pages.site import Site
 from gmd.http.pages.static_files import package_files
 from gmd.http.pages.visit import Visit
@@ -67,7 +68,7 @@ def templates() -> Environment:
     environment.globals |= {"static": static.url, "has_board": static.has_board, "version": VERSION}
     environment.globals |= {"variants": VARIANTS, "result_words": words.result_words, "rating_text": words.rating_text}
     environment.globals |= {"is_registered": is_registered}
-    environment.globals |= {"max_nickname": MAX_NICKNAME}
+    environment.globals |= {"max_nickname": MAX_NICKNAME, "png_size": SIZE}
     environment.filters |= {
         "variant_name": words.variant_name,
         "variant_short": words.variant_short,

@@ -25,6 +25,7 @@ from gmd.http.pages import (
     manual,
     new_game,
     players,
+    queue,
     rules,
     sign_in,
 )
@@ -57,6 +58,7 @@ PAGE_ROUTES = Router(
         acting.act,
         acting.join,
         aid.aid,
+        queue.queue,
         new_game.rematch,
         counts.counts,
         live_events.game_events,

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from trio.testing import MockClock
 
+from gmd.http.pages.manual import manual_in
 from tests.http.helpers import open_http, read_to_end
 from tests.http.pages.browser import ACCEPT, pages
 from tests.http.pages.test_contests import TOURNAMENT
@@ -141,7 +142,10 @@ async def test_manual_is_served_where_it_is_built_and_linked_only_there(tmp_path
     (tmp_path / "how-to/move-a-uci-engine.html").write_text("<h1>UCI</h1>")
     (tmp_path / ".doctrees").mkdir()
     (tmp_path / ".doctrees/environment.pickle").write_text("the build's own")
-    async with pages(manual=str(tmp_path)) as (_, browser):
+    async with pages() as (daemon, browser):
+        assert daemon.http is not None
+        assert daemon.http.site is not None
+        daemon.http.site.manual = manual_in(tmp_path)
         home = await browser.get("/")
         assert {"/manual", "/manual/how-to/move-a-uci-engine.html"} <= set(home.links)
         page = await browser.get("/manual")
@@ -149,7 +153,7 @@ async def test_manual_is_served_where_it_is_built_and_linked_only_there(tmp_path
         assert "default-src 'none'" in page.response.headers["content-security-policy"]
         for path in (".doctrees/environment.pickle", "nowhere.html", "..%2f..%2fetc/passwd", "%2e%2e/index.html"):
             assert (await browser.client.get(f"/manual/{path}")).status_code == 404, path
-    async with pages(manual=str(tmp_path / "how-to")) as (_, browser):
+        daemon.http.site.manual = manual_in(tmp_path / "how-to")
         assert not [link for link in (await browser.get("/")).links if link.startswith("/manual")]
         assert (await browser.get("/manual/index.html")).status == 404
 

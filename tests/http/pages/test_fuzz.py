@@ -137,7 +137,7 @@ VALUES = st.one_of(NUMBERS, KNOWN, st.text(max_size=30), st.text("%&=;+#?/\\.\0\
 #: A part of a path, encoded as it may be in one.
 PARTS = st.one_of(
     st.sampled_from(
-        ["1", "2", "3", "4", "5", "6", "7", "1.svg", "2.svg", "3.pgn", "4.json", "1.exe", "ann", "..", "%2e"]
+        ["1", "2", "3", "4", "5", "6", "7", "1.svg", "2.png", "3.pgn", "4.json", "1.exe", "ann", "..", "%2e"]
     ),
     VALUES.map(lambda value: quote(value, safe="")),
     st.binary(max_size=8).map(lambda value: quote_from_bytes(value, safe="")),

@@ -176,7 +176,7 @@ async def test_player_of_both_seats_looks_from_the_one_that_it_names() -> None:
         white_sees, black_sees = "8/8/8/8/8/8/PPPPPPPP/RNBQKBNR", "rnbqkbnr/pppppppp/8/8/8/8/8/8"
         for query, shown in (("", white_sees), ("?view=white", white_sees), ("?view=black", black_sees)):
             page = await browser.get(f"/games/{game_id}{query}")
-            assert f'value="{shown} ' in page.response.text
+            assert f'"fen": "{shown} ' in page.response.text  # for the script
             drawn = (await browser.client.get(f"/games/{game_id}.svg{query}")).text
             for side, sees in (("white", white_sees), ("black", black_sees)):
                 place = re.escape("translate(0, 315)" if side == "white" else "translate(0, 0)")

@@ -171,8 +171,8 @@ async def test_ranked_table_has_the_ratings() -> None:
     async with pages(anchors="ann=1000") as (daemon, browser):
         ann, bob = [await daemon.ask("register", name=name) for name in ("ann", "bob")]
         players = [{"player": each["player"], "key": each["key"]} for each in (ann, bob)]
-        for player in players:
-            await daemon.ask("settings", version=1, **player)
+        for player, version in ((players[0], 1), (players[1], 1), (players[1], 2)):
+            await daemon.ask("settings", version=version, **player)
         paired = await daemon.ask_as_operator("pair", white="ann", black="bob", variant="rbc", ranked=True)
         for player in players:
             await daemon.ask("accept", game_id=paired["game_id"], **player)
@@ -180,5 +180,5 @@ async def test_ranked_table_has_the_ratings() -> None:
         while not (await daemon.ask("leaderboard"))["games"]:
             await trio.lowlevel.checkpoint()
         shown = section(await browser.get("/"), "ranked")
-        rows = r"1 bob version 1 \d+ ± \d+ 1 0 0 1 2 ann version 1 1000 \(fixed\) 1 1 0 0 The whole table$"
+        rows = r"1 bob version 2 \d+ ± \d+ 1 0 0 1 2 ann 1000 \(fixed\) 1 1 0 0 The whole table$"
         assert re.search(rows, shown), shown

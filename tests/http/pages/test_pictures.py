@@ -13,7 +13,7 @@ import pytest
 from tests.http.pages.browser import pages
 from tests.http.pages.test_game_page import MATE, over, played
 
-FILES = {"svg": "image/svg+xml", "pgn": "application/x-chess-pgn", "json": "application/json"}
+FILES = {"svg": "image/svg+xml", "png": "image/png", "pgn": "application/x-chess-pgn", "json": "application/json"}
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -117,13 +117,14 @@ async def test_pictures_may_be_shown_elsewhere_and_run_nothing() -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
-async def test_pictures_are_drawn_in_slices_and_charged_to_their_address() -> None:
+@pytest.mark.parametrize("kind", ["svg", "png"])
+async def test_pictures_are_drawn_in_slices_and_charged_to_their_address(kind: str) -> None:
     async with pages(max_work_per_minute=1) as (daemon, browser):
         game_id = await played(daemon, "e4")
         before = daemon.arbiter.cpu_queue.slices
-        assert (await browser.client.get(f"/games/{game_id}.svg")).status_code == 200
+        assert (await browser.client.get(f"/games/{game_id}.{kind}")).status_code == 200
         assert daemon.arbiter.cpu_queue.slices > before
-        answers = [await browser.client.get(f"/games/{game_id}.svg?size={size}") for size in (100, 200, 300)]
+        answers = [await browser.client.get(f"/games/{game_id}.{kind}?size={size}") for size in (100, 200, 300)]
         assert answers[-1].status_code == 503
         assert int(answers[-1].headers["retry-after"]) >= 1
 

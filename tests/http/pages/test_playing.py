@@ -158,12 +158,28 @@ async def test_stranger_can_do_nothing() -> None:
         assert (await stranger.post("/games/9/act", {"kind": "resign"})).status_code == 404
 
 
+@pytest.mark.slow
+async def test_player_whose_game_waits_for_a_busy_bot_learns_its_place() -> None:
+    async with (
+        pages(bots="random", bot_games=1, bot_idle_timeout=10_000) as (daemon, browser),
+        browsing(daemon) as other,
+    ):
+        (bot,) = (player for player, _ in daemon.roster.bots())
+        for each in (browser, other):
+            await each.submit(play_form(await each.get("/"), "standard"), opponent=f"bot:{bot}")
+        assert "this game is number 1 in its queue" in (await other.get("/games/2")).text
+        asked = [(browser, 1), (browser, 2), (other, 1), (other, 2)]
+        answers = [(await each.client.get(f"/games/{game_id}/queue")).json() for each, game_id in asked]
+        assert [each["ahead"] for each in answers] == [None, None, None, 0]
+
+
 # --- Blind games ------------------------------------------------------------------------------------------------------
 
 
 async def test_blind_game_is_played_by_forms() -> None:
     async with pages() as (daemon, browser), browsing(daemon) as other:
         page = await begun(browser, other, "rbc")
+        assert "fen" not in page.ids  # it would be no position: what the player cannot see is missing
         assert "Your turn: choose the square around which to sense." in page.text
         (board,) = (form for form in page.forms if len(form.buttons) == 64)
         assert board.buttons[0] == ("square", "a8")
@@ -189,7 +205,7 @@ async def contacted(daemon: Daemon) -> list[bool]:
 
 
 #: What any page on any site can make a browser ask for.
-ADDRESSES = ("", "?ply=0", "?part=1", ".svg", ".json", ".pgn", ".history.json", "/aid", "/events")
+ADDRESSES = ("", "?ply=0", "?part=1", ".svg", ".png", ".json", ".pgn", ".history.json", "/aid", "/queue", "/events")
 
 
 async def test_player_whom_another_site_makes_load_its_game_loses_no_time(mock_clock: MockClock) -> None:

@@ -5,7 +5,7 @@
  */
 
 import { copyOnClick, showButtons } from "./copying.js";
-import { reveal } from "./movelist.js";
+import { reveal, stepByKeys } from "./movelist.js";
 import { showNextGame } from "./nextgame.js";
 
 const game = /** @type {HTMLElement} */ (document.getElementById("game"));
@@ -123,22 +123,6 @@ function go(ply) {
   location.hash = `#ply=${ply}`;
 }
 
-/** @type {Record<string, () => number>} */
-const KEYS = {
-  ArrowLeft: () => asked - 1,
-  ArrowRight: () => asked + 1,
-  Home: () => 0,
-  End: () => last,
-};
-
-/**
- * Return whether somebody is typing or choosing there.
- * @param {EventTarget | null} target
- */
-function takesKeys(target) {
-  return target instanceof HTMLElement && target.closest("input, select, textarea, [contenteditable]") !== null;
-}
-
 /** Load the largest surprises, which the server finds only if somebody wants to see them. */
 async function loadSurprises() {
   const place = document.getElementById("surprises");
@@ -164,12 +148,7 @@ showButtons(document);
 showNextGame(path);
 
 if (game.querySelector("[data-ply]")) {
-  document.addEventListener("keydown", (event) => {
-    const key = KEYS[event.key];
-    if (!key || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || takesKeys(event.target)) return;
-    event.preventDefault();
-    go(key());
-  });
+  stepByKeys((step) => go(Math.max(0, Math.min(asked + step, last))));
   game.addEventListener("click", (event) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target instanceof Element ? event.target.closest("a[data-ply]") : null;

@@ -4,12 +4,9 @@
  * an earlier one. A press on the board leads back to the game.
  */
 
-import { reveal } from "./movelist.js";
+import { reveal, stepByKeys } from "./movelist.js";
 
 /** @typedef {import("./view.js").Position} Position */
-
-/** @type {Record<string, number>} */
-const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 /**
  * What is looked back at. Each step has a number, which its entry in the list has as "data-step" or "data-ply".
@@ -47,10 +44,7 @@ export class Lookback {
       event.preventDefault();
       void this.go(numberOf(entry));
     });
-    document.addEventListener("keydown", (event) => {
-      const step = STEPS[event.key];
-      if (step === undefined || isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
+    stepByKeys((step) => {
       const last = steps.last();
       void this.go(Math.max(steps.first, Math.min((this.#at ?? last) + step, last)));
     });
@@ -88,15 +82,6 @@ export class Lookback {
 /** @param {Element} entry */
 function numberOf(entry) {
   return Number(entry.getAttribute("data-step") ?? entry.getAttribute("data-ply"));
-}
-
-/**
- * Return whether somebody is typing there: in a field that is empty the arrow keys do nothing else.
- * @param {EventTarget | null} target
- */
-function isTyping(target) {
-  const field = target instanceof Element ? target.closest("input, textarea, select") : null;
-  return field !== null && !(field instanceof HTMLInputElement && field.value === "" && !field.readOnly);
 }
 
 /**

@@ -42,6 +42,25 @@ export function reveal(scrolled, entry) {
   else if (inner.bottom > outer.bottom) scrolled.scrollTop += inner.bottom - outer.bottom;
 }
 
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+/**
+ * Step through a list by the arrow keys, Home and End, unless somebody is typing. In a field that is empty these keys do
+ * nothing else.
+ * @param {(step: number) => void} take
+ */
+export function stepByKeys(take) {
+  document.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key];
+    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const field = event.target instanceof Element ? event.target.closest("input, textarea, select") : null;
+    if (field !== null && !(field instanceof HTMLInputElement && field.value === "" && !field.readOnly)) return;
+    event.preventDefault();
+    take(step);
+  });
+}
+
 /** @param {import("./view.js").Move} move */
 function newRow(move) {
   const row = document.createElement("li");

@@ -340,7 +340,8 @@ suspects?.see(shown);
 sayReady(shown, listed, apply);
 warnOfLowTime(shown.seat, () => play("low"));
 switchBy(element("sound"));
-if (document.getElementById("queue") !== null) void import("./queue.js").then((module) => module.followQueue());
+const queued = document.getElementById("place-in-queue");
+if (queued !== null) void import("./queue.js").then((module) => module.followQueue(path, queued));
 follow(path, game.dataset.named ?? "", listed, apply, (lost) => {
   element("lost").hidden = !lost;
 });

@@ -4,20 +4,22 @@
 /** Milliseconds between two looks. */
 const LOOK = 3_000;
 
-/** Look how many games a bot begins before this one, until this one begins. */
-export function followQueue() {
+/**
+ * Ask for the game's place until it begins.
+ * @param {string} path the address of the game
+ * @param {HTMLElement} place
+ */
+export function followQueue(path, place) {
   const timer = setInterval(() => void look(), LOOK);
 
   async function look() {
-    const place = document.getElementById("queue");
-    if (place === null || place.hidden) return clearInterval(timer);
+    if (place.closest("[hidden]") !== null) return clearInterval(timer);
     if (document.visibilityState !== "visible") return;
     try {
-      const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-      const page = document.createElement("template");
-      page.innerHTML = await answer.text();
-      const words = page.content.querySelector("#queue")?.textContent;
-      if (answer.ok && words && words !== place.textContent) place.textContent = words;
+      const answer = await fetch(`${path}/queue`);
+      if (!answer.ok) return;
+      const { ahead } = /** @type {{ ahead: number | null }} */ (await answer.json());
+      if (ahead !== null && place.textContent !== String(ahead + 1)) place.textContent = String(ahead + 1);
     } catch {
       // the next look brings another try
     }
