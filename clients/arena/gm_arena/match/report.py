@@ -53,6 +53,7 @@ class Report(AbstractContextManager["Report"]):
         self._at_once, self._began = 1, 0.0
         self._seconds: list[float] = []  # that the games of this run took
         self._latest = 0.0  # when the latest of them ended
+        self._to_go = ""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -94,6 +95,7 @@ class Report(AbstractContextManager["Report"]):
         self._count(record)
         self._seconds.append(record["seconds"])
         self._latest = trio.current_time()
+        self._to_go = self._time_to_go()
         if self._live is not None:
             self._live.refresh()  # besides a few times a second, so that quick games are shown, too
 
@@ -106,7 +108,7 @@ class Report(AbstractContextManager["Report"]):
         self._at_once, self._began = at_once, trio.current_time()
         while True:
             await trio.sleep(LINE_SECONDS if self._live is None else LOOK_SECONDS)
-            self._playing = await look()
+            self._playing, self._to_go = await look(), self._time_to_go()
             if self._live is None and not self._quiet:
                 click.echo(self.line(), err=True)
 
@@ -114,11 +116,11 @@ class Report(AbstractContextManager["Report"]):
         """Return the standing of the match, for output that is not a terminal."""
         standing = self._standing
         so_far = f"after {duration(trio.current_time() - self._began)}: {standing.games} of {self._games} games"
-        parts = [so_far, *([standing.score(), standing.numbers()] if standing.games else []), self._to_go()]
+        parts = [so_far, *([standing.score(), standing.numbers()] if standing.games else []), self._to_go]
         line = ", ".join(filter(None, parts))
         return "; ".join([line, *self._in_progress()])
 
-    def _to_go(self) -> str:
+    def _time_to_go(self) -> str:
         """Return about how long the match still takes, by its games so far; empty where they do not say it."""
         left, ended, total = self._games - self._standing.games, len(self._seconds), sum(self._seconds)
         if not left or not ended:
@@ -149,7 +151,7 @@ class Report(AbstractContextManager["Report"]):
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _shown(self) -> RenderableType:
-        numbers = ", ".join(filter(None, [self._standing.numbers(), self._to_go()]))
+        numbers = ", ".join(filter(None, [self._standing.numbers(), self._to_go]))
         lines = (Text(line, overflow="ellipsis", no_wrap=True) for line in [numbers, *self._in_progress()])
         return Group(self._progress.get_renderable(), *lines)
 
