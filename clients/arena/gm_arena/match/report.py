@@ -78,7 +78,7 @@ class Report(AbstractContextManager["Report"]):
         """Name the bots that have no processes of their own."""
         if labels and not self._quiet:
             names = f"{', '.join(map(short, labels))} {'thinks' if len(labels) == 1 else 'think'}"
-            click.echo(f"{names} in threads of the match, without a limit on memory", err=True)
+            self._say(f"{names} in threads of the match, without a limit on memory")
 
     def resumed(self, records: Sequence[Record]) -> None:
         """Count games that were played before."""
