@@ -23,6 +23,7 @@ from gm_recon.possible import PossiblePositions
 from .expectation.engine import Stockfishes
 from .expectation.knowledge import backend, most_kept
 from .expectation.results import Judge, Results
+from .unseen import Unseen
 
 #: The possible positions that are looked at, drawn at random. All moves are searched there to the first depth, in
 #: plies; the best of them to the second, to which the true board is searched.
@@ -30,7 +31,7 @@ SAMPLE, FIRST_DEPTH, DEPTH = 30, 4, 8
 #: How many of the best moves these are.
 CANDIDATES = 4
 #: The assumed probability that an attack on a king is overlooked: both players see the board.
-UNSEEN = 0.0
+UNSEEN = Unseen(0.0)
 #: Draws the samples.
 SEED = 1
 
