@@ -220,12 +220,10 @@ def test_records_are_exported_imported_and_checked(at_desk: Reader) -> None:
 
 
 @pytest.mark.slow
-def test_simulated_games_end_as_the_page_s_seeds_have_it(at_desk: Reader) -> None:
-    random_games, grabbers = at_desk.follow(MANUAL / "how-to/simulate.md")
+def test_simulated_games_end_as_the_page_s_seed_has_it(at_desk: Reader) -> None:
+    (random_games,) = at_desk.follow(MANUAL / "how-to/simulate.md")
     last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
     assert random_games == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
-    last_fen = "r1bq1bnr/p1pB2pp/np1p4/3P1p2/PP2p3/4PNP1/2P2P1P/RNBQK2R b KQ - 0 17"
-    assert grabbers == f"<ReconGame '{last_fen}', ply 33: White won, KING_CAPTURE>\n"
 
 
 @pytest.mark.slow
