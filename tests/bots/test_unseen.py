@@ -5,13 +5,12 @@ from gm_bots.unseen import Unseen
 
 def test_each_check_that_was_answered_leaves_less_hope() -> None:
     hope = Unseen(0.12)
-    hope.turn(wins=False)
+    hope.goes_on()
     hope.moves(checks=True)
-    hope.turn(wins=False)
+    hope.goes_on()
     assert hope.probability == 0.06
+    hope.goes_on()
+    assert hope.probability == 0.06, "it was answered once"
     hope.moves(checks=False)
-    hope.turn(wins=False)
+    hope.goes_on()
     assert hope.probability == 0.06, "a move without a check tells nothing"
-    hope.moves(checks=True)
-    hope.turn(wins=True)
-    assert hope.probability == 0.06, "it was not answered"

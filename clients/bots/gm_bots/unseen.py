@@ -16,18 +16,15 @@ class Unseen:
         self.probability = probability
         self._checked = False
 
-    def turn(self, *, wins: bool) -> None:
-        """Record a turn of the player's.
-
-        :param wins: whether a move of it certainly captures the king.
-        """
-        if self._checked and not wins:
-            self.probability *= ANSWERED
-        self._checked = False
-
     def moves(self, *, checks: bool) -> None:
-        """Record the move of that turn.
+        """Record a move of the player's.
 
         :param checks: whether it probably attacks the king, and no capture betrays that.
         """
         self._checked = checks
+
+    def goes_on(self) -> None:
+        """Record that the opponent has moved: if the king was attacked, most likely it is no more."""
+        if self._checked:
+            self.probability *= ANSWERED
+        self._checked = False

@@ -29,3 +29,8 @@ def test_position_that_is_better_for_the_opponent_weighs_more() -> None:
     won, lost = weights_of([[0.2, 1.0], [0.0, 0.0]], 2)
     assert lost / won == pytest.approx(e**2)
     assert weights_of([[0.3], [0.9]], 0) == [1, 1]
+
+
+@pytest.mark.parametrize("weights", [[0.1, 0.7, 0.3], [0.3, 0.3, 0.3]])
+def test_certain_win_is_worth_exactly_one(weights: list[float]) -> None:
+    assert values_of([[1.0], [1.0], [1.0]], weights, 1.0) == [1.0]

@@ -37,9 +37,9 @@ def test_dangers_are_searched_with_their_true_probability() -> None:
     everything = mine.sample(100)
     true = sum(share for board, share in everything if board.is_check())
     assert 0 < true < 0.5
-    for _ in range(20):
-        some = mine.sample(4)
-        assert len(some) == 4 < len(everything)
+    for count in (2, 3, 4, 4, 4, 4):
+        some = mine.sample(count)
+        assert len(some) == count < len(everything)
         assert sum(share for _, share in some) == pytest.approx(1)
         assert sum(share for board, share in some if board.is_check()) == pytest.approx(true)
 
@@ -90,6 +90,25 @@ def test_guess_stands_in_when_no_position_is_left() -> None:
 def test_fewer_positions_are_kept_on_a_short_clock_and_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "backend", lambda: PythonPositions)
     assert (most_kept(None), most_kept(900), most_kept(60), most_kept(1)) == (50_000, 45_000, 3_000, 1_000)
+
+
+@pytest.mark.parametrize(("most", "turns"), [(3, 5), (10_000, 3)], ids=["hardly any", "thousands"])
+def test_probabilities_of_a_sample_are_all_there_is(most: int, turns: int) -> None:
+    """Where hardly any are kept, those that are not kept lack in it."""
+    mine, rng, least = known(most=most), random.Random(5), 0.5 if most == 3 else 1 - 1e-9
+    game = ReconGame()
+    for _ in range(turns):
+        game.sense(None)
+        mine.moved(*game.move(rng.choice(game.move_actions())))
+        game.sense(None)
+        game.move(rng.choice(game.move_actions()))
+        mine.opponent_moved(game.opponent_capture)
+        mine.weigh(100, 0)
+        for count in (30, 10_000):
+            shares = [share for _, share in mine.sample(count)]
+            assert min(shares) >= 0
+            assert least <= sum(shares) <= 1 + 1e-9
+        mine.saw([])
 
 
 def test_own_moves_are_kept_up() -> None:

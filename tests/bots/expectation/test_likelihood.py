@@ -40,7 +40,8 @@ class Follower:
     def of(self, board: chess.Board) -> float:
         """Return the probability of a position."""
         position = PossiblePositions.part_of(board, self.positions.color)
-        return self.likelihoods.likely.get(position, self.likelihoods.other)
+        number = len(self.positions) - len(self.likelihoods)
+        return self.likelihoods.likely.get(position, self.likelihoods.others / max(1, number))
 
     def whole(self) -> float:
         return sum(self.of(board) for board in self.positions)
@@ -69,7 +70,11 @@ def test_positions_that_are_not_followed_share_what_remains() -> None:
     mine.moved(quiet, quiet, None)
     mine.opponent_moved(most=1)
     assert mine.whole() == pytest.approx(1)
-    assert 0 < mine.likelihoods.other < max(mine.likelihoods.likely.values())
+    assert mine.likelihoods.others > sum(mine.likelihoods.likely.values()) > 0
+    mine.saw(ReconBoard(), chess.E7)
+    assert mine.whole() == pytest.approx(1)
+    mine.moved(None, None, None)
+    assert len(mine.likelihoods) == len(mine.positions), "there is room for all"
 
 
 def test_castling_out_of_check_is_a_move_and_a_captured_king_ends_the_game() -> None:

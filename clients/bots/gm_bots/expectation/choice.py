@@ -37,12 +37,13 @@ def _mean(results: Sequence[float], weights: Sequence[float]) -> float:
 
 def _mean_of_worst(results: Sequence[float], weights: Sequence[float]) -> float:
     """Return the mean of the worst results that have a tenth of the weight."""
-    room = allowed = WORST * sum(weights)
-    total = 0.0
+    room = WORST * sum(weights)
+    total = used = 0.0
     for result, weight in sorted(zip(results, weights, strict=True)):
         taken = min(weight, room)
         total += taken * result
+        used += taken
         room -= taken
         if room <= 0:
             break
-    return total / allowed
+    return total / used

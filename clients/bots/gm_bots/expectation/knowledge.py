@@ -116,22 +116,24 @@ class Knowledge:
         :param danger: how many times its probability such a position counts.
         """
         likely = self._likelihoods.likely
-        first = nlargest(max(count, DRAWN), likely, key=likely.__getitem__)
         others = [each for each in self._positions.draw(max(count, DRAWN)) if each not in likely]
-        share = self._likelihoods.other * (len(self._positions) - len(likely)) / max(1, len(others))
-        boards = self._positions.boards([*first, *others])
-        shares = [*(likely[each] for each in first), *([share] * len(others))]
+        shares = [*likely.values(), *([self._likelihoods.others / max(1, len(others))] * len(others))]
+        boards = self._positions.boards([*likely, *others])
         if not boards:
             guessed = self._guess.legal_board()
             boards, shares = [] if guessed is None else [guessed], [1.0]
         for board in boards:
             board.halfmove_clock = self._quiet
         positions = list(zip(boards, shares, strict=False))
-        attacked = [(board, danger * share) for board, share in positions if self._is_attacked(board)]
-        safe = [each for each in positions if not self._is_attacked(each[0])]
+        attacked, safe = [], []
+        for board, share in positions:
+            if self._is_attacked(board):
+                attacked.append((board, danger * share))
+            else:
+                safe.append((board, share))
         if len(positions) <= count:
             return attacked + safe
-        places = max(min(len(attacked), int(count * ATTACKED_SHARE)), count - len(safe))
+        places = max(min(len(attacked), math.ceil(count * ATTACKED_SHARE)), count - len(safe))
         return _mixed(self._chosen(safe, count - places), self._chosen(attacked, places))
 
     def _chosen(self, positions: list[tuple[Board, float]], count: int) -> list[tuple[Board, float]]:
@@ -194,6 +196,7 @@ def prepare(engine: Engine) -> None:
     """Load and compile the sets before a clock runs: that takes seconds, once in a process."""
     knowledge = Knowledge(chess.BLACK, chess.STARTING_FEN, random.Random(1), 1_000, engine)
     knowledge.opponent_moved(None)
+    knowledge.weigh(1, 0)
     knowledge.bits(SENSE_SQUARES)
     knowledge.saw([(chess.E4, None)])
     move = Move.from_uci("e7e5")

@@ -76,9 +76,9 @@ class Likelihoods:
         return {position: sum(joint) for position, joint in self._weights.items()}
 
     @property
-    def other(self) -> float:
-        """The probability of each other position."""
-        return sum(self._rest) / max(1, self._others)
+    def others(self) -> float:
+        """The probability of all other positions together."""
+        return sum(self._rest)
 
     def ahead(self, stopped: Callable[[], bool]) -> Iterator[Board]:
         """Score the opponent's moves while it thinks, and yield the likeliest positions after one without a capture.
@@ -143,8 +143,7 @@ class Likelihoods:
         self._set(found, rest if found else whole)
 
     def saw(self, cells: Collection[Cell]) -> None:
-        """Record the result of the sense, after the positions did."""
-        self.carry(LEAST_ASKED, 0)
+        """Record the result of the sense, after the positions did. :meth:`carry` came before it."""
         mask = expected = 0
         for square, piece in cells:
             mask |= column(square)
@@ -168,6 +167,10 @@ class Likelihoods:
         """Record what :meth:`moving` returned, after the positions recorded the move."""
         self._asked = {}
         self._keep(left)
+        if len(self._positions) <= FOLLOWED:  # there is room for all of them
+            others = [each for each in self._positions.draw(FOLLOWED) if each not in self._weights]
+            share = self._rest[0] / max(1, len(others)), self._rest[1] / max(1, len(others))
+            self._set(self._weights | dict.fromkeys(others, share), NOTHING)
 
     def _keep(self, left: Weights) -> None:
         """Keep these weights, and of the others the part that is still possible."""

@@ -97,8 +97,8 @@ class Expectation(TimedPlayer):
             self._pondering = None
 
     def close(self) -> None:
-        """End Stockfish."""
-        self._rest()
+        """End Stockfish, whatever it does."""
+        self._stop.set()
         self._engine.close()
 
     def __del__(self) -> None:

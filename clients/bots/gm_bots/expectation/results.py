@@ -64,10 +64,6 @@ class Judge:
         if list(requests) != self._requests:
             self._requests, self._known = list(requests), {}
 
-    def knows(self, board: Board) -> bool:
-        """Return whether a position was searched in this turn."""
-        return fen_of(board) in self._known
-
     def results(self, board: Board) -> Results:
         """Return the expected result of each request in a position."""
         fen = fen_of(board)

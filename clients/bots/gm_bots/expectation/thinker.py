@@ -62,6 +62,7 @@ class Thinker:
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
+        self._unseen.goes_on()
         self.knowledge.opponent_moved(capture)
 
     def choose_sense(
@@ -109,7 +110,6 @@ class Thinker:
             choice = self.knowledge.guess.choose(actions)
             return None if isinstance(choice, Board) else choice
         values = values_of(rows, weights, self._settings.caution)
-        self._unseen.turn(wins=max(values) >= WON)
         places = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: self._settings.candidates]
         if len(places) > 1 and max(values) < WON:
             values = self._deepened(boards, [[row[place] for place in places] for row in rows], weights, places, ends)

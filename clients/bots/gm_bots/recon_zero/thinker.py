@@ -83,6 +83,7 @@ class Thinker:
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
+        self._unseen.goes_on()
         with self._work.measured():
             self.knowledge.opponent_moved(capture)
 
@@ -113,7 +114,6 @@ class Thinker:
             positions = self.knowledge.drawn(self._settings.determinisations, self._rng)
         search = Search(self._forest, positions, [*actions, None], self.knowledge.color, self._unseen.probability)
         search.deepen(1)
-        self._unseen.turn(wins=search.found().value >= 1)
         for done in range(1, simulations, STEP):
             if time.monotonic() >= ends or search.is_decided(simulations - done):
                 break

@@ -50,6 +50,7 @@ class Seat:
         self.known = known_positions(color, self.rng, side.settings.weighing_with(side.judge))
 
     def opponent_moved(self, lost: int) -> None:
+        self.unseen.goes_on()
         self.known.opponent_moved(self._square(lost))
 
     def saw(self, sense: int, window: Sequence[int]) -> None:
@@ -163,12 +164,10 @@ class Games:
             [self._seat(game).unseen.probability for game in games],
         )
         side.forest.deepen(side.settings.simulations)
-        found = side.forest.found()
-        actions = self._choose(found, games)
+        actions = self._choose(side.forest.found(), games)
         movers = {game: self._seat(game) for game in games}
         checks = side.forest.checks(actions[games].tolist())
-        for mover, value, check in zip(movers.values(), found.values(), checks, strict=True):
-            mover.unseen.turn(wins=value >= 1)
+        for mover, check in zip(movers.values(), checks, strict=True):
             mover.unseen.moves(checks=check)
         pawns = {game: self._pawns(game) for game in games}
         _, ended = batch.move(actions)
