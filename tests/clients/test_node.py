@@ -231,16 +231,14 @@ def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
     for number, source in enumerate(examples("js", daemon_process.port)):
         (tmp_path / f"{number}.mjs").write_text(source)
         printed.append(run(node, f"{number}.mjs", cwd=tmp_path))
-    against_itself, at_once, registered = printed
+    (against_itself,) = printed
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", against_itself)
-    assert at_once == "20 e2e4\ntrue illegal_move\n"
-    assert registered == "true open\n"
 
 
 def test_readme_commands_run(daemon_process: Served) -> None:
     for tool in ("node", "jq"):
         require_tool(tool)
-    at_play, registered = examples("sh", daemon_process.port)
+    (registered,) = examples("sh", daemon_process.port)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    printed = run("sh", "-euc", at_play + registered, env={"PATH": path})
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 4
+    printed = run("sh", "-euc", registered, env={"PATH": path})
+    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
