@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.request import urlopen
 
+import msgspec
+from msgspec import NODEFAULT
+from msgspec.structs import FieldInfo, fields
 from prometheus_client.parser import text_string_to_metric_families
 from sphinx.application import Sphinx
 
@@ -17,6 +21,7 @@ from gm_env import INFORMATION, INFORMATION_HEADER, OBSERVATION, PRIVILEGED
 from gm_protocol.errors import ERRORS
 from gmd import background_daemon
 from gmd.config import EMBEDDED, SERVED, Config
+from gmd.games.events import AnyEvent
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -32,6 +37,7 @@ def write_tables(app: Sphinx) -> None:
     tables = {
         "settings": settings(),
         "errors": errors(),
+        "events": events(),
         **of_a_daemon(),
         "observation": numbered("plane", OBSERVATION),
         "information": numbered("column", INFORMATION),
@@ -70,6 +76,23 @@ def errors() -> Iterator[str]:
     for code, error in ERRORS.items():
         meaning, *_ = (getdoc(error) or "").split("\n\n")
         yield f"| `{code}` | {' '.join(meaning.split())} |"
+
+
+def events() -> Iterator[str]:
+    """Yield the table of the events of a game, from their docstrings."""
+    yield "| event | fields | meaning |"
+    yield "|---|---|---|"
+    for event in get_args(AnyEvent):
+        shapes = (f"`{each.name}`{_json_default(each)}" for each in fields(event))
+        meaning = re.sub(r":\w+:`", "`", " ".join((getdoc(event) or "").split())).replace("None", "null")
+        yield f"| `{event.__struct_config__.tag}` | {', '.join(shapes)} | {meaning} |"
+
+
+def _json_default(field: FieldInfo) -> str:
+    if field.required:
+        return ""
+    value = field.default if field.default_factory is NODEFAULT else field.default_factory()
+    return f" ({msgspec.json.encode(value).decode()})"
 
 
 def of_a_daemon() -> dict[str, Iterator[str]]:

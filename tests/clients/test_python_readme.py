@@ -1,18 +1,16 @@
-"""The examples in the README and the reference of the Python clients, and the examples in the folder next to it."""
+"""The examples in the README and the reference of the Python clients."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.clients.other_languages import PYTHON, examples_of, python_programs
+from tests.clients.other_languages import python_programs
 from tests.serving import Served
-from tests.tools import require_tool
 
 pytestmark = pytest.mark.slow
 
@@ -36,10 +34,3 @@ def test_programs_of_readme_and_reference_run(daemon_process: Served, tmp_path: 
     assert refused == "e2e4 illegal_move\n"
     assert by_trio == ""
     assert tracking in {"victory_white\n", "victory_black\n", "draw_fifty_moves\n"}
-
-
-def test_readme_commands_run(daemon_process: Served) -> None:
-    require_tool("jq")
-    (commands,) = examples_of(PYTHON / "README.md", "sh")
-    printed = run("sh", "-euc", commands.replace("7100", str(daemon_process.port)), cwd=PYTHON)
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2
