@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from typing import Any
 
 import chess
@@ -248,6 +249,9 @@ def test_actions_of_a_wrong_type_or_shape_are_refused() -> None:
         RbcEnv(seat="red")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="observation: 'all' is not"):
         RbcEnv(observation="all")  # type: ignore[arg-type]
+    for opponent in ("random", Recorder):
+        with pytest.raises(TypeError, match=re.escape(f"opponent: {opponent!r} is no policy; pass one, such as")):
+            RbcEnv(opponent=opponent)  # type: ignore[arg-type]
 
 
 def test_spaces_draw_legal_actions_and_obey_a_mask() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gm_env import OVER, BatchedRbc, action_of, move_of, square_of
 from gm_env.opponents import Decisions, Opponent
-from gm_env.policies import Attacker, Greedy, Player, play_randomly
+from gm_env.policies import Actor, Attacker, Greedy, play_randomly
 from gm_env.policies.attacker import LINES
 from gm_env.turns import ACTIONS, FIRST_SENSE
 from gm_recon import ReconGame
@@ -38,11 +38,11 @@ TAKE = "3qk3/8/8/r7/8/1N6/8/R2QK3 w - - 0 1"
 
 def results(policy: Opponent, opponent: Opponent, steps: int, **options: Any) -> list[int]:
     """Return the rewards of the games that a policy plays in 32 places."""
-    envs, player = RbcVectorEnv(32, opponent=opponent, **options), Player(policy, seed=1)
+    envs, actor = RbcVectorEnv(32, opponent=opponent, **options), Actor(policy, seed=1)
     observed, info = envs.reset(seed=1)
     found: list[int] = []
     for _ in range(steps):
-        observed, rewards, over, _, info = envs.step(player.act_all(observed, info["action_mask"]))
+        observed, rewards, over, _, info = envs.step(actor.act_all(observed, info["action_mask"]))
         found += rewards[over].astype(int).tolist()
     return found
 
@@ -59,12 +59,12 @@ def test_policy_wins_nearly_all_games_against_a_random_one(better: str) -> None:
 def test_same_seed_gives_the_same_games(name: str) -> None:
     def play(seed: int) -> list[bytes]:
         envs = RbcVectorEnv(4, opponent=POLICIES[name](), max_turns=15)
-        player = Player(POLICIES[name](), seed)
+        actor = Actor(POLICIES[name](), seed)
         observed, info = envs.reset(seed=seed)
-        return [(observed := step(envs, player, observed, info)).tobytes() for _ in range(60)]
+        return [(observed := step(envs, actor, observed, info)).tobytes() for _ in range(60)]
 
-    def step(envs: RbcVectorEnv, player: Player, observed: NDArray[Any], info: dict[str, Any]) -> NDArray[Any]:
-        observed, _, _, _, new = envs.step(player.act_all(observed, info["action_mask"]))
+    def step(envs: RbcVectorEnv, actor: Actor, observed: NDArray[Any], info: dict[str, Any]) -> NDArray[Any]:
+        observed, _, _, _, new = envs.step(actor.act_all(observed, info["action_mask"]))
         info.update(new)
         return observed
 
@@ -75,21 +75,21 @@ def test_same_seed_gives_the_same_games(name: str) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_policies_play_in_pettingzoo_and_in_a_single_environment(name: str) -> None:
     env = rbc.env(max_turns=20)
-    players = {agent: Player(POLICIES[name](), seed) for seed, agent in enumerate(env.possible_agents)}
+    actors = {agent: Actor(POLICIES[name](), seed) for seed, agent in enumerate(env.possible_agents)}
     for _ in range(2):
         env.reset()
         turns = 0
         for agent in env.agent_iter():
             observed, _, over, _, _ = env.last()
-            env.step(None if over else players[agent].act(observed["observation"], observed["action_mask"]))
+            env.step(None if over else actors[agent].act(observed["observation"], observed["action_mask"]))
             turns += 1
         assert turns > 6
-    single, player = RbcEnv(opponent=POLICIES[name](), max_turns=20, illegal="raise"), Player(POLICIES[name]())
+    single, actor = RbcEnv(opponent=POLICIES[name](), max_turns=20, illegal="raise"), Actor(POLICIES[name]())
     for _ in range(2):
         observation, info = single.reset(seed=1)
         ended = False
         while not ended:
-            observation, _, ended, _, info = single.step(player.act(observation, info["action_mask"]))
+            observation, _, ended, _, info = single.step(actor.act(observation, info["action_mask"]))
 
 
 def test_attacker_s_lines_are_moves_that_its_own_pieces_allow() -> None:
@@ -138,15 +138,15 @@ def batch_move(batch: BatchedRbc, uci: str) -> NDArray[np.int64]:
     return np.array([action_of(chess.Move.from_uci(uci), bool(batch.colors[0]))])
 
 
-def test_player_refuses_other_shapes_and_policies_that_need_more() -> None:
-    player = Player(lambda decisions: decisions.information_states()[:, 0, 0])
+def test_actor_refuses_other_shapes_and_policies_that_need_more() -> None:
+    actor = Actor(lambda decisions: decisions.information_states()[:, 0, 0])
     with pytest.raises(ValueError, match=r"observations: their shape is \(2, 3\), not \(2, 24, 8, 8\)"):
-        player.act_all(np.zeros((2, 3)), np.zeros((2, ACTIONS)))
+        actor.act_all(np.zeros((2, 3)), np.zeros((2, ACTIONS)))
     with pytest.raises(ValueError, match=r"masks: their shape is \(1, 5\); it must be \(1, 4738\)"):
-        player.act(np.zeros((24, 8, 8)), np.zeros(5))
+        actor.act(np.zeros((24, 8, 8)), np.zeros(5))
     observed, info = RbcEnv().reset(seed=1)
     with pytest.raises(TypeError, match="observations of one turn"):
-        player.act(observed, info["action_mask"])
+        actor.act(observed, info["action_mask"])
 
 
 # --- A policy acts the same in games that it cannot tell apart ---------------------------------------------------

@@ -9,6 +9,7 @@ fifty games, and draws ``sensing-bandit.svg``. It needs gm_env and matplotlib.
 
 import argparse
 import csv
+from pathlib import Path
 
 import gymnasium
 import matplotlib.pyplot as plt
@@ -86,12 +87,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--games", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default=".", help="the folder of sensing-bandit.csv and sensing-bandit.svg")
+    parser.add_argument("--out", type=Path, default=Path(), help="the folder of the table and the plot")
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
     chance = np.mean([kept for kept, _ in play(given.games // 4, given.seed, learns=False)])
     results, tables = zip(*play(given.games, given.seed), strict=True)
     shares = [np.mean(results[at : at + EVERY]) for at in range(0, len(results), EVERY)]
-    with open(f"{given.out}/sensing-bandit.csv", "w", newline="") as file:
+    with open(given.out / "sensing-bandit.csv", "w", newline="") as file:
         csv.writer(file).writerows([("games", "kept"), *((EVERY * n, share) for n, share in enumerate(shares, 1))])
-    draw(shares, chance, tables[-1], f"{given.out}/sensing-bandit.svg")
+    draw(shares, chance, tables[-1], given.out / "sensing-bandit.svg")
     print(f"not lost: {chance:.0%} at random, {np.mean(shares[-5:]):.0%} in the last {5 * EVERY} games")

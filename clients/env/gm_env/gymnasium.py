@@ -46,8 +46,7 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
     ``spec.max_episode_steps`` is two for each turn up to that limit; no game is truncated.
 
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str), or ``"human"``, which prints the
-    game at each reset and step. It shows what the learner
-    observed; with ``render_view="truth"`` the true position.
+    game at each reset and step. It shows what the learner observed; with ``render_view="truth"`` the true position.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as its base
@@ -72,7 +71,8 @@ class RbcEnv(gymnasium.Env[NDArray[Any], np.int64]):
             making them.
         :param max_turns: by default reconchess's 80.
         :param options: ``fens``, ``reversible_moves`` and ``recall`` as in :class:`gm_env.BatchedRbc`.
-        :raises ValueError: an argument is wrong. The message names it.
+        :raises TypeError: an argument has a wrong type. The message names it.
+        :raises ValueError: an argument is wrong, likewise.
         """
         check_rendering(render_mode, render_view)
         rules = SeatRules(opponent, seat, observation, illegal)

@@ -17,7 +17,7 @@ from .games import check
 from .kernels import stepping
 from .kernels.layout import NONE, TO_MOVE, TO_SENSE
 from .observed import Illegal, Shown, check_illegal, check_shown
-from .opponents import Ends, Opponent, answer, play_randomly
+from .opponents import Ends, Opponent, answer, check_opponent, play_randomly
 from .turns import ACTIONS, act, act_legally, draw_legal, find_illegal, usable, write_masks
 
 Seat = Literal["white", "black", "random"]
@@ -64,13 +64,14 @@ class OneSeat:
         check(rules.seat in SEATS, f"seat: {rules.seat!r} is not one of {', '.join(SEATS)}")
         check_shown(rules.observation)
         check_illegal(rules.illegal)
+        self._opponent: Opponent = play_randomly if rules.opponent is None else rules.opponent
+        check_opponent(self._opponent)
         self.batch, self._rules, self._copy = BatchedRbc(n, autoreset=True, **options), rules, copy
         self.seats = np.full(n, chess.WHITE, np.bool_)
         self.over, self.forfeited, self._closed, self._waiting = np.zeros((4, n), np.bool_)
         self.given, self.winners = np.zeros(n, np.int64), np.full(n, NONE, np.int64)
         self.reasons, self._rewards = np.zeros(n, np.int32), np.zeros(n)
         self._masks = Buffer((n, ACTIONS), np.uint8, np.uint8)
-        self._opponent: Opponent = rules.opponent or play_randomly
         self.ready = False
 
     def begin(self, rng: np.random.Generator, games: NDArray[np.bool_] | None = None) -> None:

@@ -127,6 +127,16 @@ class Opponent(Protocol):
         """
 
 
+def check_opponent(opponent: object) -> None:
+    """Check that an opponent can be asked.
+
+    :raises TypeError: it is a class, or cannot be called, such as the name of a bot.
+    """
+    if isinstance(opponent, type) or not callable(opponent):
+        usual = "gm_env.policies.Greedy(), PlayerOpponent(MyBot) or gm_arena.opponent.BotOpponent('minimax')"
+        raise TypeError(f"opponent: {opponent!r} is no policy; pass one, such as {usual}")
+
+
 def play_randomly(decisions: Decisions) -> NDArray[np.int64]:
     """Decide at random: an :class:`Opponent`."""
     return decisions.draw()

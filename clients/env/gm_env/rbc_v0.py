@@ -60,8 +60,8 @@ class raw_env(AECEnv[str, Observation, int | None]):
     turn limit, which is one of them.
 
     **Rendering**: ``render_mode`` is ``"rgb_array"``, ``"ansi"`` or ``"svg"`` (a str), or ``"human"``, which prints the
-    game at each reset and step. It shows what the agent that is
-    to act observed; with ``render_view="truth"`` the true position.
+    game at each reset and step. It shows what the agent that is to act observed; with ``render_view="truth"`` the true
+    position.
 
     Nothing is random: seeds change nothing.
     """

@@ -1,4 +1,4 @@
-"""Policies as players of a loop that hands them observations."""
+"""Policies in a loop that hands them observations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..turns import ACTIONS, FIRST_SENSE, usable
 _TO_SENSE, _WHITE, _TURNS = 20, 22, 23
 
 
-class Player:
-    """A policy that plays from observations: in PettingZoo's loop, or as the learner of Gymnasium's environments::
+class Actor:
+    """A policy that acts by observations: in PettingZoo's loop, or as the learner of Gymnasium's environments::
 
-        player = Player(Greedy(), seed=1)
-        action = player.act(observation["observation"], observation["action_mask"])  # of one game
-        actions = player.act_all(observations, infos["action_mask"])                 # of many
+        actor = Actor(Greedy(), seed=1)
+        action = actor.act(observation["observation"], observation["action_mask"])  # of one game
+        actions = actor.act_all(observations, infos["action_mask"])                 # of many
 
     The observations are those of one turn (``uint8[24, 8, 8]``). A game begins with the first sense of a seat, which an
     observation shows. A policy that resigns takes an action that is not legal: PettingZoo ends the game by that.
