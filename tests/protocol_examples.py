@@ -1,8 +1,8 @@
 """The examples of ``PROTOCOL`` and of the pages in ``docs/protocol``: read them, play them, compare the replies.
 
-``PROTOCOL`` says under "Conventions" how examples are written, and ``docs/protocol/index.md`` what differs in the
-pages. A part is what stands between two headings, and gets a daemon of its own. An option in a part's text, as in
-``--max-connections 1``, is one that daemon is started with.
+``PROTOCOL`` says under "Conventions" how examples are written. A part is what stands between two headings, and gets a
+daemon of its own. An option in a part's text, as in ``--max-connections 1``, is one that daemon is started with. A line
+of hexadecimal digits shows bytes with their header, after which the client ends its side.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gm_protocol.framing import encode_frame
+from gmd.daemon import Daemon
 from gmd.net.listening import SOCKET_NAME
 from tests.helpers import running_daemon
 from tests.named_clients import OPERATOR, NamedClients, named_clients
@@ -153,8 +154,7 @@ async def play(part: Part, data: Path) -> None:
     socket = data / SOCKET_NAME if has_operator else None
     async with running_daemon(**part.options, **where) as daemon, named_clients(daemon.port, socket) as clients:
         keys = Keys()
-        peers = {message.peer for message in part.messages}
-        sessions = await _prepare(clients, peers, has_game=part.document == SPECIFICATION)
+        sessions = await _prepare(daemon, clients, {message.peer for message in part.messages})
         for message in part.messages:
             if message.arrow == "<-":
                 await _receive(clients, message, keys, in_session=message.peer in sessions)
@@ -164,35 +164,25 @@ async def play(part: Part, data: Path) -> None:
             await _send(clients, message, keys)
 
 
-async def _prepare(clients: NamedClients, peers: set[str], *, has_game: bool) -> set[str]:
+async def _prepare(daemon: Daemon, clients: NamedClients, peers: set[str]) -> set[str]:
     """Make what examples begin with, and return who has a session."""
-    if not has_game and peers.isdisjoint([*REGISTERED, OPERATOR]):
+    game = await daemon.ask("new_game", player_white=1, player_black=2)
+    assert game["game_id"] == 1
+    if peers.isdisjoint([*REGISTERED, OPERATOR]):
         return set()
-    setup = "setup"
-    await _ask(clients, setup, {"kind": "hello"})
-    if has_game:
-        game = await _ask(clients, setup, {"kind": "new_game", "player_white": 1, "player_black": 2})
-        assert game["game_id"] == 1
-    sessions = {setup}
     if OPERATOR in peers:
-        await _ask(clients, OPERATOR, {"kind": "hello"})
-        sessions.add(OPERATOR)
-    if not peers.isdisjoint([*REGISTERED, OPERATOR]):
-        for name in REGISTERED:
-            player = await _ask(clients, setup, {"kind": "register", "name": name})
-            await _ask(clients, name, {"kind": "hello", "player": player["player"], "key": player["key"]})
-            sessions.add(name)
-    return sessions
+        await _hello(clients, OPERATOR)
+    for name in REGISTERED:
+        player = await daemon.ask("register", name=name)
+        await _hello(clients, name, player=player["player"], key=player["key"])
+    return {OPERATOR, *REGISTERED}
 
 
-async def _ask(clients: NamedClients, peer: str, *requests: dict[str, Any]) -> dict[str, Any]:
-    """Send requests one after the other, none of which is refused, and return the last reply."""
-    reply = {}
-    for request in requests:
-        await (await clients.client(peer)).send_bytes(encode_frame(json.dumps(request).encode()))
-        reply = json.loads(await clients.receive_body(peer))
-        assert reply["error"] is None
-    return reply
+async def _hello(clients: NamedClients, peer: str, **fields: Any) -> None:
+    """Begin a session."""
+    hello = json.dumps({"kind": "hello", **fields})
+    await (await clients.client(peer)).send_bytes(encode_frame(hello.encode()))
+    assert json.loads(await clients.receive_body(peer))["error"] is None
 
 
 async def _send(clients: NamedClients, message: Message, keys: Keys) -> None:

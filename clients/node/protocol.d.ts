@@ -774,7 +774,7 @@ export interface SettingsFields extends Fields {
   max_games?: number | null;
   /** Whether the player wants ranked games. */
   ranked?: boolean | null;
-  /** The bot's version: the present one, or the next. */
+  /** The bot's version. */
   version?: number | null;
 }
 
@@ -798,7 +798,7 @@ export interface LeaderboardFields extends Fields {
 
 /** A report of a contest, in place of the one before with the same player and token; the first one begins it. */
 export interface ContestFields extends Fields {
-  /** 16 to 256 characters: names it. */
+  /** 16 to 256 characters, for one contest. */
   token: string;
   /** How it stands. */
   report: ContestReport;
@@ -812,7 +812,7 @@ export interface BeliefFields extends Fields {
   seat?: Color | null;
   /** How many to draw. */
   samples?: number;
-  /** Decides which. */
+  /** Decides which samples. */
   seed?: Id;
   /** Whether to name the sense that would tell most. */
   hint?: boolean;
@@ -839,7 +839,7 @@ export interface HelloReply extends Reply {
   player: Id | null;
   /** The server's limits. */
   limits: Limits;
-  /** Its own bots. */
+  /** The server's bots. */
   bots?: ServerBot[];
 }
 
@@ -871,9 +871,9 @@ export interface BeliefReply extends Reply {
   exact: boolean;
   /** 12 pieces' chances on 64 squares. */
   marginals: number[][];
-  /** Some of these, in FEN. */
+  /** Some positions, in FEN. */
   samples: string[];
-  /** If asked for; null: it is not to sense. */
+  /** If asked for; null: the seat is not to sense. */
   hint?: Hint | null;
 }
 
@@ -913,7 +913,7 @@ export interface KeyReply extends Reply {
   player: number;
   /** Its name. */
   name: string;
-  /** Its key; null: it has been used. */
+  /** The player's key; null: it has been used. */
   key: string | null;
 }
 
@@ -950,9 +950,9 @@ export interface SeatReply extends Reply {
  * received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
  */
 export interface InvitationsReply extends Reply {
-  /** Those to the player. */
+  /** Invitations to the player. */
   received: InvitationRow[];
-  /** Those from the player. */
+  /** Invitations from the player. */
   sent: InvitationRow[];
   /** Whether a seek waits. */
   seeking: boolean;

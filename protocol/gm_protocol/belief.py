@@ -17,7 +17,7 @@ class GetBelief(Request, tag="belief", kw_only=True):
     game_id: GameId  #: The game.
     seat: Color | None = None  #: The seat acted for.
     samples: Annotated[int, Meta(ge=0, le=100)] = 0  #: How many to draw.
-    seed: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: Decides which.
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0  #: Decides which samples.
     hint: bool = False  #: Whether to name the sense that would tell most.
 
 
@@ -35,6 +35,6 @@ class BeliefReply(Reply, kw_only=True):
     count: int  #: Positions kept.
     exact: bool  #: Whether no other is possible.
     marginals: list[list[float]]  #: 12 pieces' chances on 64 squares.
-    samples: list[str]  #: Some of these, in FEN.
-    hint: Hint | UnsetType | None = UNSET  #: If asked for; null: it is not to sense.
+    samples: list[str]  #: Some positions, in FEN.
+    hint: Hint | UnsetType | None = UNSET  #: If asked for; null: the seat is not to sense.
     error: None = None

@@ -111,7 +111,7 @@ class ReportContest(Request, tag="contest", kw_only=True):
     """A report of a contest, in place of the one before with the same player and token; the first one begins it."""
 
     retry = "always"
-    token: Annotated[str, Meta(min_length=MIN_TOKEN, max_length=MAX_TOKEN)]  #: 16 to 256 characters: names it.
+    token: Annotated[str, Meta(min_length=MIN_TOKEN, max_length=MAX_TOKEN)]  #: 16 to 256 characters, for one contest.
     report: ContestReport  #: How it stands.
 
 

@@ -68,7 +68,7 @@ class Settings(Request, tag="settings", kw_only=True):
         Annotated[int, Meta(ge=0, le=10_000, description="How many games the player takes at a time.")] | None
     ) = None
     ranked: Annotated[bool, Meta(description="Whether the player wants ranked games.")] | None = None
-    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None  #: The bot's version: the present one, or the next.
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None  #: The bot's version.
 
 
 class Pair(GameRequest, tag="pair", kw_only=True):
@@ -127,8 +127,8 @@ class InvitationsReply(Reply, kw_only=True):
     ``received_after`` and ``sent_after`` are to be sent for the next page; each is left out at the end of its list.
     """
 
-    received: list[InvitationRow]  #: Those to the player.
-    sent: list[InvitationRow]  #: Those from the player.
+    received: list[InvitationRow]  #: Invitations to the player.
+    sent: list[InvitationRow]  #: Invitations from the player.
     seeking: bool  #: Whether a seek waits.
     received_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.
     sent_after: InvitationPlace | UnsetType = UNSET  #: For the next page; left out: the end.

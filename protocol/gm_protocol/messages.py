@@ -258,7 +258,7 @@ class HelloReply(Reply, kw_only=True):
     kinds: list[str]  #: The kinds the server knows.
     player: PlayerId | None  #: The session's player.
     limits: Limits  #: The server's limits.
-    bots: list[ServerBot] | UnsetType = UNSET  #: Its own bots.
+    bots: list[ServerBot] | UnsetType = UNSET  #: The server's bots.
     error: None = None
 
 

@@ -48,7 +48,7 @@ class KeyReply(Reply, kw_only=True):
 
     player: int  #: The player.
     name: str  #: Its name.
-    key: str | None  #: Its key; null: it has been used.
+    key: str | None  #: The player's key; null: it has been used.
     error: None = None
 
     def __repr__(self) -> str:

@@ -85,6 +85,11 @@ class TimedPlayer(Player):
         if capture_square is None and (taken_move is not None or requested_move is None):
             self._settle()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the result of the last move is recorded."""
+        return self._unsettled is None
+
     def _settle(self) -> None:
         unsettled, self._unsettled = self._unsettled, None
         if unsettled is not None:

@@ -882,7 +882,7 @@ class SettingsFields(Fields, total=False):
     max_games: int | None
     #: Whether the player wants ranked games.
     ranked: bool | None
-    #: The bot's version: the present one, or the next.
+    #: The bot's version.
     version: int | None
 
 
@@ -909,7 +909,7 @@ class BeliefFields(Fields, total=False):
     seat: Color | None
     #: How many to draw.
     samples: int
-    #: Decides which.
+    #: Decides which samples.
     seed: int
     #: Whether to name the sense that would tell most.
     hint: bool
@@ -935,7 +935,7 @@ class HelloReply(Reply):
     player: int | None
     #: The server's limits.
     limits: Limits
-    #: Its own bots.
+    #: The server's bots.
     bots: NotRequired[list[ServerBot]]
 
 
@@ -970,9 +970,9 @@ class BeliefReply(Reply):
     exact: bool
     #: 12 pieces' chances on 64 squares.
     marginals: list[list[float]]
-    #: Some of these, in FEN.
+    #: Some positions, in FEN.
     samples: list[str]
-    #: If asked for; null: it is not to sense.
+    #: If asked for; null: the seat is not to sense.
     hint: NotRequired[Hint | None]
 
 
@@ -1019,7 +1019,7 @@ class KeyReply(Reply):
     player: int
     #: Its name.
     name: str
-    #: Its key; null: it has been used.
+    #: The player's key; null: it has been used.
     key: str | None
 
 
@@ -1060,9 +1060,9 @@ class InvitationsReply(Reply):
     received_after and sent_after are to be sent for the next page; each is left out at the end of its list.
     """
 
-    #: Those to the player.
+    #: Invitations to the player.
     received: list[InvitationRow]
-    #: Those from the player.
+    #: Invitations from the player.
     sent: list[InvitationRow]
     #: Whether a seek waits.
     seeking: bool

@@ -93,7 +93,7 @@ class PossiblePositions:
             self._own.remove_piece_at(square)
         if board.turn == color:
             self._own.ep_square = None
-        self._positions: PositionSet = backend.gathered(not color, [self._key(board)])
+        self._positions: PositionSet = backend.gathered(not color, [self.part_of(board, color)])
         self._before: tuple[PositionSet, OpponentMove] | None = None  # where they come from, if some were left out
         self._has_truth = True  # the true position is among these, or follows from those before
 
@@ -124,7 +124,7 @@ class PossiblePositions:
 
     def __contains__(self, board: object) -> bool:
         """Return whether a position is possible."""
-        return isinstance(board, Board) and self._fits(board) and self._key(board) in self._positions
+        return isinstance(board, Board) and self._fits(board) and self.part_of(board, self.color) in self._positions
 
     def sample(self, count: int) -> list[Board]:
         """Return this many positions drawn at random, or all if there are fewer."""
@@ -302,12 +302,16 @@ class PossiblePositions:
         board.turn = self._turn
         return board
 
-    def _key(self, board: Board) -> int:
-        """Return the opponent's part of a board."""
-        position = lanes(board, not self.color)
+    @staticmethod
+    def part_of(board: Board, color: Color) -> int:
+        """Return the opponent's part of a board: a position, as the sets keep it.
+
+        :param color: the player's.
+        """
+        position = lanes(board, not color)
         square = board.ep_square
-        if board.turn == self.color and square is not None:
-            able = chess.BB_PAWN_ATTACKS[not self.color][square] & board.pawns & board.occupied_co[self.color]
+        if board.turn == color and square is not None:
+            able = chess.BB_PAWN_ATTACKS[not color][square] & board.pawns & board.occupied_co[color]
             position |= 1 << EP_SHIFT + chess.square_file(square) if able else 0
         return position
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from chess import Board
-
-from gm_bots.expectation.engine import Scores, Stockfishes
-from gm_bots.expectation.results import Results
+from gm_bots.expectation.engine import Item, Scores, Stockfishes, T
 from tests.tools import require_tool
 
 
@@ -25,7 +22,7 @@ def stockfish() -> Iterator[Stockfishes]:
 class _One:
     size = 1
 
-    def map(self, function: Callable[[Board], Results], items: Sequence[Board]) -> list[Results]:
+    def map(self, function: Callable[[Item], T], items: Sequence[Item]) -> list[T]:
         return list(map(function, items))
 
 
@@ -51,3 +48,13 @@ class Unasked(_One):
 
     def score(self, fen: str, depth: int) -> int:
         raise AssertionError(f"Stockfish was asked about {fen}")
+
+
+class Even(_One):
+    """Says that no move has a score, so that all are equally likely."""
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
+        return {}
+
+    def score(self, fen: str, depth: int) -> int:
+        return 0

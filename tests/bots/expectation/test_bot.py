@@ -30,8 +30,8 @@ def named(spec: str) -> Bots:
         ("expectation:nodes=2", "expectation: unknown option nodes; known are positions, depth, candidates"),
         ("expectation:positions=0", "expectation: positions=0 is not from 1 to 10000"),
         ("expectation:depth=four", "expectation: depth=four is not a number"),
+        ("expectation:ponder=yes", "expectation: ponder=yes is neither on nor off"),
         ("expectation:unseen=2", "expectation: unseen=2 is not from 0 to 1"),
-        ("expectation:danger=0", "expectation: danger=0 is not from 1 to 1000"),
     ],
 )
 def test_invalid_options_are_refused(spec: str, reason: str) -> None:
@@ -52,8 +52,8 @@ def test_missing_stockfish_is_reported_with_what_to_do(monkeypatch: pytest.Monke
 
 def test_every_option_sets_its_setting() -> None:
     require_tool("stockfish")
-    numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7"
-    made = read(read_options("", f"{numbers},unseen=0,caution=0.5,plausible=0,danger=2,information=0.25"))
+    numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7,ponder=on"
+    made = read(read_options("", f"{numbers},unseen=0,caution=0.5,plausible=0,information=0.25"))
     assert made.settings == Settings(
         positions=9,
         depth=3,
@@ -62,20 +62,20 @@ def test_every_option_sets_its_setting() -> None:
         unseen=0,
         caution=0.5,
         plausible=0,
-        danger=2,
         information=0.25,
         fixed=True,
     )
-    assert (made.seconds, made.seed) == (0.5, 7)
+    assert (made.seconds, made.seed, made.ponder) == (0.5, 7, True)
     assert read({}).settings == Settings()
 
 
 @pytest.mark.slow
-async def test_expectation_beats_random_with_either_colour(daemon_process: Served) -> None:
+@pytest.mark.parametrize("ponder", ["off", "on"])
+async def test_expectation_beats_random_with_either_colour(daemon_process: Served, ponder: str) -> None:
     require_tool("stockfish")
     witness = Witness()
     opponent = Bridge(Server(port=daemon_process.port, hello={"player": RANDOM}), RandomBots(3), Witness(), at_once=1)
-    bots = named(f"expectation:{QUICK}")
+    bots = named(f"expectation:{QUICK},ponder={ponder}")
     mine = Bridge(Server(port=daemon_process.port, hello={"player": ME}), bots, witness, at_once=1)
     with trio.fail_after(PATIENCE * 4):  # the first game may compile the kernels that keep the positions
         async with trio.open_nursery() as nursery:

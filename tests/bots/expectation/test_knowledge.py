@@ -9,40 +9,50 @@ import pytest
 from chess import Board, Move
 
 from gm_bots.expectation import knowledge
-from gm_bots.expectation.knowledge import Knowledge, consistent, most_kept
+from gm_bots.expectation.knowledge import Knowledge, most_kept
 from gm_recon import ReconGame
 from gm_recon.position_sets import PythonPositions
 from gm_recon.possible import SENSE_SQUARES
+from tests.bots.expectation.asked import Even
 
 #: Black to move, its rook can attack the king on e1 from e8 alone; White has no piece but the king.
 ROOK = "r6k/8/8/8/8/8/8/4K3 b - - 0 1"
 
 
 def known(fen: str = chess.STARTING_FEN, color: chess.Color = chess.WHITE, most: int = 10_000) -> Knowledge:
-    return Knowledge(color, fen, random.Random(1), most)
+    return Knowledge(color, fen, random.Random(1), most, Even())
 
 
 def test_sample_has_all_positions_where_there_are_few() -> None:
     mine = known(color=chess.BLACK)
     mine.opponent_moved(None)
-    assert len(mine.sample(100, 1)) == len(mine) == 21  # White has 20 moves, and a pass
+    assert len(mine.sample(100)) == len(mine) == 21  # White has 20 moves, and a pass
 
 
-def test_dangerous_positions_are_drawn_more_often() -> None:
+def test_dangers_are_searched_with_their_true_probability() -> None:
+    """The rook attacks the king from one of its squares: that is in every sample of some positions."""
     mine = known(ROOK)
     mine.opponent_moved(None)
-    attacked = [sum(board.is_check() for _ in range(200) for board in mine.sample(1, danger)) for danger in (1, 1_000)]
-    assert attacked[0] < 100 < attacked[1]
+    mine.weigh(1, 0)
+    everything = mine.sample(100)
+    true = sum(share for board, share in everything if board.is_check())
+    assert 0 < true < 0.5
+    for _ in range(20):
+        some = mine.sample(4)
+        assert len(some) == 4 < len(everything)
+        assert sum(share for _, share in some) == pytest.approx(1)
+        assert sum(share for board, share in some if board.is_check()) == pytest.approx(true)
 
 
 def test_sense_rules_positions_out() -> None:
     mine = known(ROOK)
     mine.opponent_moved(None)
-    before = mine.sample(100, 1)
+    before = [board for board, _ in mine.sample(100)]
     cells = [(square, None) for square in (chess.D8, chess.E8, chess.F8)]
     mine.saw(cells)
-    assert 0 < len(mine) < len(before)
-    assert {board.fen() for board in consistent(before, cells)} == {board.fen() for board in mine.sample(100, 1)}
+    left = {board.fen() for board in before if not any(board.piece_at(square) for square, _ in cells)}
+    assert 0 < len(left) < len(before)
+    assert {board.fen() for board, _ in mine.sample(100)} == left
 
 
 def test_bits_are_those_of_squares_with_a_whole_window() -> None:
@@ -72,7 +82,7 @@ def test_guess_stands_in_when_no_position_is_left() -> None:
             mine.moved(*move)
     assert len(mine) == 0
     assert mine.bits([chess.C3]) == {chess.C3: 0.0}
-    for board in mine.sample(10, 4):
+    for board, _ in mine.sample(10):
         assert board.is_valid()
         assert board.occupied_co[chess.WHITE] == game.board.own_board(chess.WHITE).occupied
 
@@ -88,7 +98,7 @@ def test_own_moves_are_kept_up() -> None:
     move = Move.from_uci("e2e4")
     mine.moved(move, move, None)
     mine.opponent_moved(None)
-    assert all(board.piece_at(chess.E4) == chess.Piece(chess.PAWN, chess.WHITE) for board in mine.sample(5, 1))
+    assert all(board.piece_at(chess.E4) == chess.Piece(chess.PAWN, chess.WHITE) for board, _ in mine.sample(5))
     guessed = mine.guess.legal_board()
     assert guessed is not None
     assert guessed.occupied_co[chess.WHITE] == Board("8/8/8/8/4P3/8/PPPP1PPP/RNBQKBNR w - - 0 1").occupied
@@ -101,5 +111,5 @@ def test_half_move_clock_counts_from_captures_and_own_pawn_moves() -> None:
         move = Move.from_uci(uci)
         mine.moved(move, move, None)
         mine.opponent_moved(None)
-        clocks.append(mine.sample(1, 1)[0].halfmove_clock)
+        clocks.append(mine.sample(1)[0][0].halfmove_clock)
     assert clocks == [2, 4, 1, 3]

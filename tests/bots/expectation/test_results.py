@@ -8,13 +8,14 @@ from chess import Board, Move
 
 from gm_bots.expectation.engine import MATE, Stockfish
 from gm_bots.expectation.results import WON, Judge, expected_result, fen_of, score_of
+from gm_bots.unseen import Unseen
 from tests.bots.expectation.asked import Unasked, stockfish
 
 DEPTH = 4
 
 
 def results(engine: Stockfish, fen: str, *requests: str | None, unseen: float = 0.2) -> list[float]:
-    judge = Judge(engine, DEPTH, unseen)
+    judge = Judge(engine, DEPTH, Unseen(unseen))
     judge.begin([None if request is None else Move.from_uci(request) for request in requests])
     return judge.results(Board(fen))
 
@@ -38,7 +39,7 @@ def test_move_that_leaves_the_king_attacked_counts_on_being_overlooked() -> None
 
 
 def test_engine_is_not_asked_where_both_kings_are_attacked() -> None:
-    judge = Judge(Unasked(), DEPTH, 0.2)
+    judge = Judge(Unasked(), DEPTH, Unseen(0.2))
     judge.begin([Move.from_uci("e1e8"), Move.from_uci("e1e2"), None])
     assert judge.results(Board("r3k3/8/8/8/8/8/8/K3R3 w - - 0 1")) == [WON, 0.1, 0.1]
 
@@ -71,7 +72,7 @@ def test_refined_results_are_of_the_same_requests() -> None:
     board = Board("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1")
     requests = [Move.from_uci(uci) for uci in ("d1d8", "e1e2", "d1d5")]
     with stockfish() as engine:
-        judge = Judge(engine, DEPTH, 0.0)
+        judge = Judge(engine, DEPTH, Unseen(0.0))
         judge.begin([*requests, None])
         further, capture, passing = judge.refined(board, [0, 2, 3], 8)
         assert further == capture != judge.results(board)[2]
@@ -80,7 +81,7 @@ def test_refined_results_are_of_the_same_requests() -> None:
 
 def test_position_is_searched_once_a_turn() -> None:
     with stockfish() as engine:
-        judge = Judge(engine, DEPTH, 0.2)
+        judge = Judge(engine, DEPTH, Unseen(0.2))
         judge.begin([None])
         for _ in range(2):
             judge.results(Board())

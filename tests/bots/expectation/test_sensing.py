@@ -44,16 +44,26 @@ def test_first_of_equal_senses_is_chosen() -> None:
     assert chosen([[1.0, 0.0]] * 3, {chess.D3: 0.0, chess.D4: 0.0}) == "d3"
 
 
+#: The weights of three positions.
+EVEN = [1.0] * 3
+
+
 def test_each_group_makes_its_best_move() -> None:
     rows = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
-    assert expected_result_after([[0, 1, 2]], rows, 0) == 1.5
-    assert expected_result_after([[0], [1, 2]], rows, 0) == 2.5
+    assert expected_result_after([[0, 1, 2]], rows, EVEN, 0) == 1.5
+    assert expected_result_after([[0], [1, 2]], rows, EVEN, 0) == 2.5
 
 
 def test_prior_keeps_a_group_of_one_from_its_own_move_unless_the_difference_is_large() -> None:
     """The first position alone prefers the second move, by little."""
     rows = [[0.5, 0.6], [1.0, 0.0], [1.0, 0.0]]
-    assert expected_result_after([[0], [1, 2]], rows, 0) == pytest.approx(2.6)
-    assert expected_result_after([[0], [1, 2]], rows, 1) == pytest.approx(2.5)
+    assert expected_result_after([[0], [1, 2]], rows, EVEN, 0) == pytest.approx(2.6)
+    assert expected_result_after([[0], [1, 2]], rows, EVEN, 1) == pytest.approx(2.5)
     rows[0] = [0.0, 1.0]
-    assert expected_result_after([[0], [1, 2]], rows, 1) == pytest.approx(3.0)
+    assert expected_result_after([[0], [1, 2]], rows, EVEN, 1) == pytest.approx(3.0)
+
+
+def test_unlikely_position_changes_its_move_as_a_likely_one_does() -> None:
+    """What a sense is worth in a position follows from that position, however small its part in the whole."""
+    rows, weights = [[0.0, 0.01], [1.0, 0.0], [1.0, 0.0]], [0.01, 1.0, 1.0]
+    assert expected_result_after([[0], [1, 2]], rows, weights, 1) == pytest.approx(2.01)

@@ -67,9 +67,34 @@ def test_no_time_left_still_gives_a_move_from_few_positions() -> None:
         mine.opponent_moved(None)
         allowed = actions("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
         assert mine.choose_sense(chess.SQUARES, allowed, 0.0) in chess.SQUARES
-        assert len(engine.asked) == 2
+        assert len(engine.asked) == 3, "the opponent's moves from the one position before, and two positions"
         assert mine.choose_move(allowed, 0.0) in [*allowed, None]
-        assert len(engine.asked) <= 4
+        assert len(engine.asked) <= 5
+
+
+def test_what_is_searched_in_the_opponents_time_is_not_searched_again() -> None:
+    fen, reply = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/4P3/8/4K3 b - - 0 1"
+    with stockfish() as stockfish_itself:
+        engine = Counted(stockfish_itself)
+        mine = thinker(engine, fen)
+        move = Move.from_uci("e2e3")
+        mine.moved(move, move, None)
+        mine.ponder(lambda: False)
+        before = set(engine.asked)
+        assert before
+        mine.opponent_moved(None)
+        mine.choose_sense(chess.SQUARES, actions(reply.replace(" b ", " w ")))
+        assert engine.asked == before
+
+
+def test_thought_in_the_opponents_time_ends_when_it_is_told_to() -> None:
+    with stockfish() as stockfish_itself:
+        engine = Counted(stockfish_itself)
+        mine = thinker(engine, chess.STARTING_FEN)
+        move = Move.from_uci("e2e3")
+        mine.moved(move, move, None)
+        mine.ponder(lambda: len(engine.asked) > 3)
+        assert len(engine.asked) <= 5
 
 
 @pytest.mark.slow

@@ -73,10 +73,10 @@ def by_whim(positions: Sequence[tuple[ReconBoard, Sequence[Move | None]]]) -> li
     return judged
 
 
-def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) -> Found:
+def search_all(games: Sequence[Candidates], forest: Forest, simulations: int, unseen: float = 0) -> Found:
     rows = [written(board) for boards in games for board in boards]
     states, numbers = (np.array(part) for part in zip(*rows, strict=True))
-    forest.begin(states, numbers, np.array([len(boards) for boards in games]))
+    forest.begin(states, numbers, np.array([len(boards) for boards in games]), [unseen] * len(games))
     forest.deepen(simulations)
     return forest.found()
 
@@ -85,7 +85,7 @@ def search_all(games: Sequence[Candidates], forest: Forest, simulations: int) ->
 def test_visits_and_values_are_those_of_the_search_of_one_game(seed: int) -> None:
     rng = random.Random(seed)
     games = [candidates(rng) for _ in range(8)]
-    found = search_all(games, Forest(judge_by(by_whim), unseen=0.3), 40)
+    found = search_all(games, Forest(judge_by(by_whim)), 40, unseen=0.3)
     for index, boards in enumerate(games):
         moves = [*boards[0].move_actions(), None]
         search = PlainSearch(boards, moves, by_whim, unseen=0.3)

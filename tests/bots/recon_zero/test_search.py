@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import chess
 import numpy as np
@@ -21,13 +20,13 @@ from tests.bots.recon_zero.plain_evaluation import Evaluator, Judgement, plain_m
 pytestmark = pytest.mark.slow
 
 
-def searched(*fens: str, simulations: int = 60, evaluator: Evaluator | None = None, **settings: Any) -> Search:
+def searched(*fens: str, simulations: int = 60, evaluator: Evaluator | None = None, unseen: float = 0) -> Search:
     boards = [ReconBoard.of(Board(fen)) for fen in fens]
     moves = [None, *boards[0].move_actions()]
     rows = [written(board) for board in boards]
     states, numbers = (np.array(part) for part in zip(*rows, strict=True))
     positions = Examined.of(states, numbers, np.ones(len(boards)))
-    search = Search(Forest(judge_by(evaluator or blank), **settings), positions, moves, boards[0].turn)
+    search = Search(Forest(judge_by(evaluator or blank)), positions, moves, boards[0].turn, unseen)
     search.deepen(simulations)
     return search
 
@@ -133,6 +132,13 @@ def test_attack_by_a_capture_is_seen() -> None:
     seen, unseen = (searched(fen, simulations=400, unseen=unseen).found() for unseen in (0.0, 0.5))
     assert abs(unseen.values[attack] - seen.values[attack]) < 0.1
     assert unseen.best() != attack
+
+
+def test_attack_is_a_check_where_it_is_unseen() -> None:
+    """A rook attacks a king from afar; as it captures, that betrays it."""
+    quiet, capture = "k7/8/8/8/8/8/8/1R2K3 w - - 0 1", "k7/8/n7/8/8/8/R7/4K3 w - - 0 1"
+    for fen, move, checks in ((quiet, "b1a1", True), (quiet, "b1b2", False), (capture, "a2a6", False)):
+        assert searched(fen, simulations=300).checks(chess.Move.from_uci(move)) == checks
 
 
 def test_own_king_is_not_left_where_it_may_be_attacked_unseen() -> None:

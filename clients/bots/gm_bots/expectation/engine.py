@@ -23,8 +23,8 @@ HASH_MEBIBYTES = 16
 #: The score of a mate in 0 moves, in hundredths of a pawn; each move that it takes longer is worth one less.
 MATE = 100_000
 
-_T = TypeVar("_T")
-_Item = TypeVar("_Item")
+T = TypeVar("T")
+Item = TypeVar("Item")
 
 #: Scores in hundredths of a pawn for the side to move, by moves in UCI.
 Scores = dict[str, int]
@@ -192,7 +192,7 @@ class Stockfishes:
         """Do :meth:`Stockfish.score` in one of them."""
         return self._by_one(lambda one: one.score(fen, depth))
 
-    def map(self, function: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
+    def map(self, function: Callable[[Item], T], items: Sequence[Item]) -> list[T]:
         """Return what a function, which asks them, returns for each of some items, at most :attr:`size` of them."""
         return [function(items[0])] if len(items) == 1 else list(self._threads.map(function, items))
 
@@ -202,7 +202,7 @@ class Stockfishes:
             each.close()
         self._threads.shutdown(wait=False)
 
-    def _by_one(self, search: Callable[[Stockfish], _T]) -> _T:
+    def _by_one(self, search: Callable[[Stockfish], T]) -> T:
         one = self._free.get()
         try:
             return search(one)

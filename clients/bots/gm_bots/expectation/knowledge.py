@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
+from heapq import nlargest
 from importlib.util import find_spec
+from operator import itemgetter
+from typing import TypeVar
 
 import chess
 from chess import Board, Color, Move, Square
@@ -19,31 +22,39 @@ from gm_recon import Cell
 from gm_recon.position_sets import PositionSet, PythonPositions
 from gm_recon.possible import SENSE_SQUARES, PossiblePositions
 
+from .likelihood import Likelihoods
+from .results import Engine
 from .sensing import window
 
 #: Positions drawn to estimate what a sense shows, and to choose the positions to search from.
 DRAWN = 1_000
 #: The most positions kept. A hundred thousand take a second to expand in Python, and a tenth of it compiled.
 MOST_COMPILED, MOST_IN_PYTHON = 500_000, 50_000
+#: The share of searched positions in which the player's king is attacked, if there are so many.
+ATTACKED_SHARE = 0.25
+
+_T = TypeVar("_T")
 
 
 class Knowledge:
     """The knowledge of a player. All events must be reported in the order in which they happen."""
 
-    def __init__(self, color: Color, fen: str, rng: random.Random, most: int) -> None:
+    def __init__(self, color: Color, fen: str, rng: random.Random, most: int, engine: Engine) -> None:
         """:param most: the most positions kept.
+        :param engine: scores the opponent's moves.
         :raises ValueError: the FEN cannot be read, or is not a start position.
         """
         board = Board(fen)
         self._color, self._rng = color, rng
         self._positions = PossiblePositions(color, fen, cap=most, rng=rng, backend=backend())
+        self._likelihoods = Likelihoods(self._positions, engine)
         self._own = _pieces_of(board, color)
         self._guess = Guess(board, color)
         self._quiet = 0
 
     def __len__(self) -> int:
-        """Return the number of positions that are kept."""
-        return len(self._positions)
+        """Return the number of positions that are kept, of which the likeliest are never dropped by chance."""
+        return max(len(self._positions), len(self._likelihoods))
 
     @property
     def guess(self) -> Guess:
@@ -56,6 +67,7 @@ class Knowledge:
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
+        self._likelihoods.opponent_moved(capture)
         self._positions.opponent_moved(capture)
         self._quiet = self._quiet + 1 if capture is None else 0
         if capture is not None:
@@ -63,14 +75,27 @@ class Knowledge:
             self._own.castling_rights &= ~chess.BB_SQUARES[capture]
         self._guess.opponent_moved(self._own, capture)
 
+    def ahead(self, stopped: Callable[[], bool]) -> Iterator[Board]:
+        """Yield the likeliest positions after the opponent's next turn: :meth:`Likelihoods.ahead`."""
+        for board in self._likelihoods.ahead(stopped):
+            board.halfmove_clock = self._quiet + 1
+            yield board
+
+    def weigh(self, most: int, ends: float) -> None:
+        """Weigh the positions by the opponent's last move: :meth:`Likelihoods.carry`."""
+        self._likelihoods.carry(most, ends)
+
     def saw(self, cells: Collection[Cell]) -> None:
         """Record the result of the player's sense."""
         self._positions.saw(cells)
+        self._likelihoods.saw(cells)
         self._guess.saw(cells)
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the player's move, after which the game goes on."""
+        left = self._likelihoods.moving(requested, taken, capture)
         self._positions.player_moved(requested, taken, capture)
+        self._likelihoods.moved(left)
         is_quiet = capture is None and (taken is None or self._own.piece_type_at(taken.from_square) != chess.PAWN)
         self._quiet = self._quiet + 1 if is_quiet else 0
         if taken is not None:
@@ -79,33 +104,49 @@ class Knowledge:
             self._own.clear_stack()
         self._guess.moved(requested, taken, capture)
 
-    def sample(self, count: int, danger: float) -> list[Board]:
-        """Return different positions, drawn at random: so many, or all if there are fewer.
+    def sample(self, count: int, danger: float = 1.0) -> list[tuple[Board, float]]:
+        """Return different positions with their probabilities: so many, or all if there are fewer.
 
-        Their half-move clocks count from the last capture or own pawn move: the opponent's are not known.
-
-        :param danger: how many times as likely a position is drawn in which the opponent attacks the player's king.
+        A quarter of the places is for positions in which the opponent attacks the player's king, if there are so many,
+        with their probability together: a player must know of a danger of one in a hundred. Half-move clocks count
+        from the last capture or own pawn move: the opponent's are not known.
 
         If no position is left, return the guess, or nothing if that is no position of chess.
+
+        :param danger: how many times its probability such a position counts.
         """
-        if self._positions.lost:
+        likely = self._likelihoods.likely
+        first = nlargest(max(count, DRAWN), likely, key=likely.__getitem__)
+        others = [each for each in self._positions.draw(max(count, DRAWN)) if each not in likely]
+        share = self._likelihoods.other * (len(self._positions) - len(likely)) / max(1, len(others))
+        boards = self._positions.boards([*first, *others])
+        shares = [*(likely[each] for each in first), *([share] * len(others))]
+        if not boards:
             guessed = self._guess.legal_board()
-            boards = [] if guessed is None else [guessed]
-        else:
-            boards = self._positions.sample(max(count, DRAWN))
-        if len(boards) > count:
-            keys = [self._key(board, danger) for board in boards]
-            order = sorted(range(len(boards)), key=keys.__getitem__, reverse=True)
-            boards = [boards[place] for place in order[:count]]
+            boards, shares = [] if guessed is None else [guessed], [1.0]
         for board in boards:
             board.halfmove_clock = self._quiet
-        return boards
+        positions = list(zip(boards, shares, strict=False))
+        attacked = [(board, danger * share) for board, share in positions if self._is_attacked(board)]
+        safe = [each for each in positions if not self._is_attacked(each[0])]
+        if len(positions) <= count:
+            return attacked + safe
+        places = max(min(len(attacked), int(count * ATTACKED_SHARE)), count - len(safe))
+        return _mixed(self._chosen(safe, count - places), self._chosen(attacked, places))
 
-    def _key(self, board: Board, danger: float) -> float:
-        """Return a random key; the largest belongs to each board with its weight (Efraimidis and Spirakis)."""
+    def _chosen(self, positions: list[tuple[Board, float]], count: int) -> list[tuple[Board, float]]:
+        """Return some of several positions: two of three are the likeliest, the others are drawn by their probability,
+        and share that of all that are left."""
+        positions.sort(key=itemgetter(1), reverse=True)
+        certain, left = positions[: count * 2 // 3], positions[count * 2 // 3 :]
+        keys = [math.log(1 - self._rng.random()) / max(1e-300, share) for _, share in left]
+        drawn = nlargest(count - len(certain), range(len(left)), key=keys.__getitem__)
+        whole = sum(share for _, share in left)
+        return _mixed(certain, [(left[each][0], whole / len(drawn)) for each in drawn])
+
+    def _is_attacked(self, board: Board) -> bool:
         king = board.king(self._color)
-        attacked = king is not None and board.is_attacked_by(not self._color, king)
-        return math.log(1 - self._rng.random()) / (danger if attacked else 1)
+        return king is not None and board.is_attacked_by(not self._color, king)
 
     def bits(self, squares: Collection[Square]) -> dict[Square, float]:
         """Return the expected information of a sense of each square, in bits; 0 if no position is left.
@@ -122,6 +163,12 @@ class Knowledge:
         return {
             square: 2 * math.log2(len(drawn)) - math.log2(alike) for square, alike in zip(inner, pairs, strict=True)
         }
+
+
+def _mixed(first: list[_T], second: list[_T]) -> list[_T]:
+    """Return the items of two lists, evenly mixed and in their order, so that few of them are a fair sample, too."""
+    order = [((place + 0.5) / len(each), item) for each in (first, second) for place, item in enumerate(each)]
+    return [item for _, item in sorted(order, key=itemgetter(0))]
 
 
 @cache
@@ -143,21 +190,16 @@ def most_kept(seconds: float | None) -> int:
     return most if seconds is None else max(1_000, min(most, int(seconds * a_second)))
 
 
-def prepare() -> None:
+def prepare(engine: Engine) -> None:
     """Load and compile the sets before a clock runs: that takes seconds, once in a process."""
-    knowledge = Knowledge(chess.BLACK, chess.STARTING_FEN, random.Random(1), 1_000)
+    knowledge = Knowledge(chess.BLACK, chess.STARTING_FEN, random.Random(1), 1_000, engine)
     knowledge.opponent_moved(None)
     knowledge.bits(SENSE_SQUARES)
     knowledge.saw([(chess.E4, None)])
     move = Move.from_uci("e7e5")
     knowledge.moved(move, move, None)
     knowledge.opponent_moved(None)
-    knowledge.sample(1, 1)
-
-
-def consistent(boards: Sequence[Board], cells: Collection[Cell]) -> list[Board]:
-    """Return the boards that agree with the result of a sense."""
-    return [board for board in boards if all(board.piece_at(square) == piece for square, piece in cells)]
+    knowledge.sample(1)
 
 
 def _pieces_of(board: Board, color: Color) -> Board:

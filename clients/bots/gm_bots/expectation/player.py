@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+from contextlib import suppress
+from threading import Event, Thread
 from typing import Any
 
 from chess import Color, Move, Square
 
+from gm_arena.bot import BotFailed
 from gm_bots.options import from_environment
 from gm_bots.timed_player import TimedPlayer
 from gm_bots.turn_time import NO_CLOCK
@@ -42,10 +45,13 @@ class Expectation(TimedPlayer):
         super().__init__(self._given.seconds)
         self._rng = random.Random(self._given.seed) if rng is None else rng
         self.score: str | None = None
-        prepare()
+        self._stop = Event()
+        self._pondering: Thread | None = None
         self._engine = Stockfishes(self._given.stockfish, self._given.engines)
+        prepare(self._engine)
 
     def begin(self, color: Color, fen: str) -> Thinker:
+        self._rest()
         self._engine.new_game()
         self._has_begun = False
         self._thinking = Thinker(color, self._engine, self._given.settings, self._rng, most=most_kept(None), fen=fen)
@@ -63,8 +69,36 @@ class Expectation(TimedPlayer):
         self.score = None if score is None else f"{100 * score:+.0f}"
         return move
 
+    def handle_move_result(self, *result: Any) -> None:
+        """Record the result of the move; with ``ponder`` think on until the opponent has moved."""
+        super().handle_move_result(*result)
+        if self._given.ponder and self.is_settled:
+            self._stop.clear()
+            self._pondering = Thread(target=self._ponder, daemon=True)
+            self._pondering.start()
+
+    def handle_opponent_move_result(self, captured_my_piece: bool, capture_square: Square | None) -> None:
+        """Begin a turn."""
+        self._rest()
+        super().handle_opponent_move_result(captured_my_piece, capture_square)
+
+    def _ponder(self) -> None:
+        with suppress(BotFailed):  # the next turn reports it
+            self._thinking.ponder(self._stop.is_set)
+
+    def handle_game_end(self, *end: Any) -> None:
+        """End the thought about a game that is over."""
+        self._rest()
+
+    def _rest(self) -> None:
+        self._stop.set()
+        if self._pondering is not None:
+            self._pondering.join()
+            self._pondering = None
+
     def close(self) -> None:
         """End Stockfish."""
+        self._rest()
         self._engine.close()
 
     def __del__(self) -> None:

@@ -13,9 +13,10 @@ from typing import Protocol
 import chess
 from chess import Board, Move, Square
 
+from gm_bots.unseen import Unseen
 from gm_recon import ReconBoard
 
-from .engine import MATE, Scores
+from .engine import MATE, Item, Scores, T
 
 #: Expected results of requested moves, in their order.
 Results = list[float]
@@ -42,7 +43,7 @@ class Engine(Protocol):
 
     def score(self, fen: str, depth: int) -> int: ...
 
-    def map(self, function: Callable[[Board], Results], items: Sequence[Board]) -> list[Results]: ...
+    def map(self, function: Callable[[Item], T], items: Sequence[Item]) -> list[T]: ...
 
 
 class Judge:
@@ -51,10 +52,8 @@ class Judge:
     :ivar searched: the number of positions searched so far, in all turns.
     """
 
-    def __init__(self, engine: Engine, depth: int, unseen: float) -> None:
-        """:param depth: the depth of the searches, in plies.
-        :param unseen: the probability that the opponent overlooks an attack on a king.
-        """
+    def __init__(self, engine: Engine, depth: int, unseen: Unseen) -> None:
+        """:param depth: the depth of the searches, in plies."""
         self._engine, self._depth, self._unseen = engine, depth, unseen
         self._requests: list[Move | None] = []
         self._known: dict[str, Results] = {}
@@ -89,13 +88,22 @@ class Judge:
         truth = ReconBoard.of(board)
         made = [_made(truth, self._requests[place]) for place in places]
         moves = {move.uci() for move, _ in made if move is not None and board.is_legal(move)}
-        if not moves or _is_decided(board):
+        if not moves or is_decided(board):
             return [known[place] for place in places]
         scores = self._engine.scores(fen_of(board), depth, sorted(moves), seconds)
         return [
             known[place] if move is None else self._value(board, move, capture, scores)
             for place, (move, capture) in zip(places, made, strict=True)
         ]
+
+    def gives_check(self, request: Move | None, boards: Sequence[Board], weights: Sequence[float]) -> bool:
+        """Return whether a request probably leads to an attack on the king that no capture betrays."""
+        checks = 0.0
+        for board, weight in zip(boards, weights, strict=True):
+            move, capture = _made(ReconBoard.of(board), request)
+            if move is not None and capture is None and board.gives_check(move):
+                checks += weight
+        return checks > sum(weights) / 2
 
     def forget(self) -> None:
         """End the turn."""
@@ -105,7 +113,7 @@ class Judge:
         truth = ReconBoard.of(board)
         made = [_made(truth, request) for request in self._requests]
         passed = self._passed(board)
-        if _is_decided(board):
+        if is_decided(board):
             king = board.king(not board.turn)
             return [WON if capture is not None and capture == king else passed for _, capture in made]
         scores = self._engine.scores(fen, self._depth)
@@ -122,13 +130,13 @@ class Judge:
         value = expected_result(score)
         # After a capture the opponent knows where the capturing piece stands.
         if capture is None and board.gives_check(move):
-            value += self._unseen * (WON - value)
+            value += self._unseen.probability * (WON - value)
         return value
 
     @property
     def _exposed(self) -> float:
         """The expected result of a move after which the opponent can capture the king."""
-        return self._unseen * OVERLOOKED
+        return self._unseen.probability * OVERLOOKED
 
     def _passed(self, board: Board) -> float:
         """Return the expected result of a turn without a move."""
@@ -147,7 +155,7 @@ def _made(truth: ReconBoard, request: Move | None) -> tuple[Move | None, Square 
     return (None, None) if request is None else truth.revise(request)
 
 
-def _is_decided(board: Board) -> bool:
+def is_decided(board: Board) -> bool:
     """Return whether the side to move can capture the king: then it is no position of chess."""
     king = board.king(not board.turn)
     return king is None or board.is_attacked_by(board.turn, king)

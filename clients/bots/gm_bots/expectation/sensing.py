@@ -37,25 +37,30 @@ def best_sense(
 
     def worth(square: Square) -> float:
         groups = groups_of(boards, window(square))
-        return expected_result_after(groups, weighted, prior) / total + information * bits[square]
+        return expected_result_after(groups, weighted, weights, prior) / total + information * bits[square]
 
     return max(bits, key=worth)
 
 
-def expected_result_after(groups: Sequence[Sequence[int]], rows: Sequence[Results], prior: float) -> float:
+def expected_result_after(
+    groups: Sequence[Sequence[int]], rows: Sequence[Results], weights: Sequence[float], prior: float
+) -> float:
     """Return the sum of the results of the best move of each group.
 
     :param groups: the positions of each group, by their places in ``rows``.
     :param rows: the expected result of each move in each position, times the position's weight.
-    :param prior: how many average positions are added to each group for the choice of its move. If only some of the
-        positions are examined, most groups have one: without this, each sense would seem to show the position.
+    :param weights: these weights.
+    :param prior: how many average positions, as likely as those of a group, are added to it for the choice of its move.
+        If only some of the positions are examined, most groups have one: without this, each sense would seem to show
+        the position.
     """
-    average = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    average = [sum(column) / sum(weights) for column in zip(*rows, strict=True)]
     total = 0.0
     for group in groups:
         sums = rows[group[0]] if len(group) == 1 else list(map(sum, zip(*(rows[each] for each in group), strict=True)))
         if prior:
-            judged = [own + prior * usual for own, usual in zip(sums, average, strict=True)]
+            added = prior * sum(weights[each] for each in group) / len(group)
+            judged = [own + added * usual for own, usual in zip(sums, average, strict=True)]
             total += sums[judged.index(max(judged))]
         else:
             total += max(sums)

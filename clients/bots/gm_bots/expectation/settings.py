@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gm_arena.bot import BotUnusable
 from gm_arena.stockfish import VARIABLE, stockfish
-from gm_bots.options import number, only, whole
+from gm_bots.options import number, only, switch, whole
 
 NAME = "expectation"
 #: More positions, or a greater depth, take minutes a turn.
@@ -19,7 +19,7 @@ MAX_SECONDS = 3600.0
 #: As many as any machine has processors.
 MAX_ENGINES = 1_024
 #: With larger weights only one position would count.
-MAX_PLAUSIBLE, MAX_DANGER = 20, 1_000
+MAX_PLAUSIBLE = 20
 
 OPTIONS = (
     "positions",
@@ -28,11 +28,11 @@ OPTIONS = (
     "refined",
     "movetime",
     "engines",
+    "ponder",
     "seed",
     "unseen",
     "caution",
     "plausible",
-    "danger",
     "information",
 )
 
@@ -49,10 +49,9 @@ class Settings:
     :ivar depth: the depth of these searches, which score every move, in plies.
     :ivar candidates: how many of the best moves are searched once more, deeper.
     :ivar refined: the depth of these second searches; they are deeper where there are few positions.
-    :ivar unseen: the assumed probability that the opponent overlooks an attack on a king.
+    :ivar unseen: the assumed probability that the opponent overlooks an attack on a king, until it has answered one.
     :ivar caution: the share of the worst tenth of the positions in a move's value; the rest is the mean of all.
     :ivar plausible: see :func:`~.choice.weights_of`.
-    :ivar danger: how many times as likely a position is searched in which the opponent attacks the player's king.
     :ivar information: the expected result that a bit of a sense's information is worth.
     :ivar fixed: whether the numbers of positions and the depths hold with a clock, too, which then only ends searches;
         otherwise a turn searches as much as its time allows.
@@ -62,10 +61,9 @@ class Settings:
     depth: int = 4
     candidates: int = 5
     refined: int = 8
-    unseen: float = 0.15
+    unseen: float = 0.12
     caution: float = 0.15
     plausible: float = 2.0
-    danger: float = 4.0
     information: float = 0.01
     fixed: bool = False
 
@@ -76,6 +74,7 @@ class Given:
 
     :ivar stockfish: the path of the program.
     :ivar engines: how many of it search at the same time.
+    :ivar ponder: whether it thinks in the opponent's time, too.
     :ivar seconds: the most seconds for a turn; None for as many as the clock allows.
     """
 
@@ -84,12 +83,14 @@ class Given:
     engines: int
     seed: int | None
     seconds: float | None
+    ponder: bool = False
 
 
 def read(options: Mapping[str, str], engines: int = 1) -> Given:
     """Read the options.
 
-    :param options: ``movetime`` (seconds of a turn), ``engines`` and ``seed``; the others as in :class:`Settings`.
+    :param options: ``movetime`` (seconds of a turn), ``engines``, ``ponder`` and ``seed``; the others as in
+        :class:`Settings`.
     :param engines: how many search at the same time where neither ``engines`` nor ``seed`` is given. With more than one
         of them, games do not repeat.
     :raises BotUnusable: an option is unknown, its value is not allowed, or Stockfish is not installed.
@@ -104,7 +105,7 @@ def read(options: Mapping[str, str], engines: int = 1) -> Given:
             f"{VARIABLE} to the path of the program"
         )
     count = whole(NAME, options, "engines", 1, MAX_ENGINES) or (engines if seed is None else 1)
-    return Given(settings, path, count, seed, seconds)
+    return Given(settings, path, count, seed, seconds, switch(NAME, options, "ponder") or False)
 
 
 def _settings(options: Mapping[str, str]) -> Settings:
@@ -117,7 +118,6 @@ def _settings(options: Mapping[str, str]) -> Settings:
         unseen=_or(number(NAME, options, "unseen", 0, 1), plain.unseen),
         caution=_or(number(NAME, options, "caution", 0, 1), plain.caution),
         plausible=_or(number(NAME, options, "plausible", 0, MAX_PLAUSIBLE), plain.plausible),
-        danger=_or(number(NAME, options, "danger", 1, MAX_DANGER), plain.danger),
         information=_or(number(NAME, options, "information", 0, 1), plain.information),
         fixed=not options.keys().isdisjoint(FIXING),
     )

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import log2
 
 import chess
 from chess import Board, Color, Move, Square
 
-from gm_bots.turn_time import SENSE_SHARE
-from gm_recon import Cell
+from gm_bots.turn_time import LATEST, SENSE_SHARE
+from gm_bots.unseen import Unseen
+from gm_recon import Cell, ReconBoard
 
 from .choice import values_of, weights_of
-from .knowledge import Knowledge, consistent
+from .knowledge import Knowledge
+from .likelihood import MOST_ASKED
 from .results import WON, Engine, Judge, Results, score_of
 from .sensing import best_sense
 from .settings import Settings
 
 #: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
 LEAST_SEARCHED = 2
+#: How many times as likely positions count in which the king is attacked: much for a sense, which costs little.
+SENSE_DANGER, MOVE_DANGER = 20.0, 3.0
+#: The seconds that the search of a position takes, until they are measured.
+SECONDS_EACH = 0.01
 #: Positions that are searched at most where a clock says how many: the choice among their senses takes a second.
 MOST_SEARCHED = 1_000
+#: The part of a sense's time that may go into weighing the positions.
+WEIGHING_SHARE = 0.3
 #: By a clock, the best moves are searched so many plies deeper each time, up to the last depth, or until the same one
 #: is the best twice and its expected result is better by so much.
 DEEPER, DEEPEST, CLEAR = 2, 20, 0.1
@@ -46,10 +54,11 @@ class Thinker:
     ) -> None:
         """:param most: the most possible positions that it keeps."""
         self._settings, self._engine = settings, engine
-        self._judge = Judge(engine, settings.depth, settings.unseen)
-        self._boards: list[Board] = []
-        self.knowledge = Knowledge(color, fen, rng, most)
+        self._unseen = Unseen(settings.unseen)
+        self._judge = Judge(engine, settings.depth, self._unseen)
+        self.knowledge = Knowledge(color, fen, rng, most, engine)
         self.score: float | None = None
+        self._pace = SECONDS_EACH
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
@@ -64,19 +73,19 @@ class Thinker:
         :param seconds: the seconds that the whole turn may take; None for no limit.
         """
         ends = _after(None if seconds is None else seconds * SENSE_SHARE)
+        timed = self._spends(seconds)
+        self.knowledge.weigh(MOST_ASKED if timed else self._settings.positions, _between(ends, WEIGHING_SHARE))
         bits = self.knowledge.bits(squares)
         if not len(self.knowledge):
             return self.knowledge.guess.best_sense(squares)
         if len(self.knowledge) == 1:
             return next(iter(bits))
         self._judge.begin([*actions, None])
-        boards = self.knowledge.sample(self._most(self._spends(seconds)), self._settings.danger)
-        rows = self._results(boards, ends)
-        self._boards = boards[: len(rows)]
+        boards, rows, weights = self._searched(timed, ends, SENSE_DANGER)
         return best_sense(
-            self._boards,
+            boards,
             rows,
-            weights_of(rows, self._settings.plausible),
+            weights,
             bits,
             information=self._settings.information,
             prior=0.0 if len(rows) == len(self.knowledge) else 1.0,
@@ -85,7 +94,6 @@ class Thinker:
     def saw(self, cells: Collection[Cell]) -> None:
         """Record the result of the sense."""
         self.knowledge.saw(cells)
-        self._boards = consistent(self._boards, cells)
 
     def choose_move(self, actions: Sequence[Move], seconds: float | None = None) -> Move | None:
         """Return the move to request, of those allowed; None to pass.
@@ -95,15 +103,13 @@ class Thinker:
         ends = _after(seconds)
         requests = [*actions, None]
         self._judge.begin(requests)
-        boards = self._to_search(self._spends(seconds))
+        boards, rows, weights = self._searched(self._spends(seconds), _between(ends, 0.5), MOVE_DANGER)
         if not boards:
             self.score = None
             choice = self.knowledge.guess.choose(actions)
             return None if isinstance(choice, Board) else choice
-        rows = self._results(boards, _between(ends))
-        boards = boards[: len(rows)]
-        weights = weights_of(rows, self._settings.plausible)
         values = values_of(rows, weights, self._settings.caution)
+        self._unseen.turn(wins=max(values) >= WON)
         places = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: self._settings.candidates]
         if len(places) > 1 and max(values) < WON:
             values = self._deepened(boards, [[row[place] for place in places] for row in rows], weights, places, ends)
@@ -111,27 +117,41 @@ class Thinker:
             values = [values[place] for place in places]
         best = max(values)
         self.score = score_of(best)
-        return requests[places[values.index(best)]]
+        request = requests[places[values.index(best)]]
+        self._unseen.moves(checks=self._judge.gives_check(request, boards, weights))
+        return request
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the move, after which the game goes on."""
         self._judge.forget()
-        self._boards = []
         self.knowledge.moved(requested, taken, capture)
+
+    def ponder(self, stopped: Callable[[], bool]) -> None:
+        """Search in the opponent's time what the next turn will search, if it captures nothing.
+
+        :param stopped: is asked between two searches whether to end.
+        """
+        for board in self.knowledge.ahead(stopped):
+            if stopped():
+                return
+            self._judge.begin([*ReconBoard.of(board).move_actions(), None])
+            self._judge.results(board)
 
     def _spends(self, seconds: float | None) -> bool:
         """Return whether the time says how much is searched."""
         return seconds is not None and not self._settings.fixed
 
-    def _to_search(self, timed: bool) -> list[Board]:
-        """Return the positions to search for a move: first those that the sense has searched and not ruled out."""
-        count = self._most(timed)
-        drawn = self.knowledge.sample(count, self._settings.danger)
-        return [*self._boards, *(board for board in drawn if not self._judge.knows(board))][:count]
-
-    def _most(self, timed: bool) -> int:
-        """Return how many positions are searched at most: where there is a clock, as many as the time allows."""
-        return max(MOST_SEARCHED, self._settings.positions) if timed else self._settings.positions
+    def _searched(self, timed: bool, ends: float, danger: float) -> tuple[list[Board], list[Results], list[float]]:
+        """Return some positions with the expected results of all moves in each, and their weights."""
+        count = self._settings.positions
+        if timed:  # as many as the time allows
+            count = max(LEAST_SEARCHED, min(MOST_SEARCHED, int((ends - time.monotonic()) / self._pace)))
+        positions = self.knowledge.sample(count, danger)
+        boards = [board for board, _ in positions]
+        rows = self._results(boards, ends)
+        likely = weights_of(rows, self._settings.plausible)
+        weights = [share * weight for (_, share), weight in zip(positions, likely, strict=False)]
+        return boards[: len(rows)], rows, weights
 
     def _deepened(
         self,
@@ -176,14 +196,17 @@ class Thinker:
     def _results(self, boards: Sequence[Board], ends: float) -> list[Results]:
         """Return the results in as many of the positions as the time allows."""
         rows: list[Results] = []
+        began, before = time.monotonic(), self._judge.searched
         while len(rows) < len(boards) and (len(rows) < LEAST_SEARCHED or time.monotonic() < ends):
             rows += self._engine.map(self._judge.results, boards[len(rows) : len(rows) + self._engine.size])
+        if searched := self._judge.searched - before:
+            self._pace += LATEST * ((time.monotonic() - began) / searched - self._pace)
         return rows
 
 
-def _between(ends: float) -> float:
-    """Return the moment halfway between now and another."""
-    return (time.monotonic() + ends) / 2
+def _between(ends: float, share: float) -> float:
+    """Return the moment after a share of the time from now to another."""
+    return time.monotonic() * (1 - share) + ends * share
 
 
 def _after(seconds: float | None) -> float:

@@ -55,16 +55,25 @@ class Found:
 class Search:
     """A search from positions that may be true. Simulations are added with :meth:`deepen`."""
 
-    def __init__(self, forest: Forest, positions: Examined, moves: Sequence[Move | None], color: Color) -> None:
+    def __init__(
+        self,
+        forest: Forest,
+        positions: Examined,
+        moves: Sequence[Move | None],
+        color: Color,
+        unseen: float = 0.0,
+    ) -> None:
         """:param forest: searches them; another search with it ends this one.
         :param positions: at least one; the player is to move in each.
         :param moves: the moves that may be requested by the player's knowledge; None is a pass.
         :param color: the player's.
+        :param unseen: the probability that an attack on a king is not seen by the king's side.
         """
+        self._color = color
         self._forest, self._count = forest, len(positions.states)
         # A pawn's capture on the last rank without a piece, and one with a queen, are one request.
         self._moves = {action_of(move, color): move for move in moves}
-        forest.begin(positions.states, positions.numbers, np.array([self._count]))
+        forest.begin(positions.states, positions.numbers, np.array([self._count]), [unseen])
 
     def deepen(self, simulations: int) -> None:
         """Visit so many more positions in each tree."""
@@ -80,6 +89,10 @@ class Search:
             for action, move in self._moves.items()
         }
         return Found(visits, values, float(result.values()[0]))
+
+    def checks(self, move: Move | None) -> bool:
+        """Return whether a move attacks the king unseen, in most of the positions."""
+        return self._forest.checks([action_of(move, self._color)])[0]
 
     def is_decided(self, simulations: int) -> bool:
         """Return whether the best move stays the best, however so many more simulations end; or is a certain win."""

@@ -13,6 +13,7 @@ from typing import Literal
 import chess
 from chess import Color, Move, Square
 
+from gm_bots.unseen import Unseen
 from gm_recon import Cell
 
 from .knowledge import Knowledge
@@ -37,7 +38,8 @@ class Settings:
     :ivar alarm: the factor on a sense's information about an attack on the king, which is added
         (:mod:`.lockstep.candidates`).
     :ivar determinisations: how many positions are searched.
-    :ivar unseen: the assumed probability that an attack on a king is not seen by the king's side.
+    :ivar unseen: the assumed probability that an attack on a king is not seen by the king's side, until the opponent
+        has seen one.
     :ivar simulations: simulations in each position, unless the time ends sooner.
     :ivar c_puct: see :mod:`.search`.
     :ivar exploring: half-moves from the beginning of the game in which moves are drawn by their visit counts, instead
@@ -48,7 +50,7 @@ class Settings:
     opponents: str | None = None
     alarm: float = 30.0
     determinisations: int = 16
-    unseen: float = 0.3
+    unseen: float = 0.12
     simulations: int = 400
     c_puct: float = C_PUCT
     exploring: int = 0
@@ -76,7 +78,7 @@ class Thinker:
         fen: str = chess.STARTING_FEN,
     ) -> None:
         self._settings, self._rng, self._work = settings, rng, Workload()
-        self._forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
+        self._forest, self._unseen = Forest(judge, settings.c_puct), Unseen(settings.unseen)
         self.knowledge = Knowledge(color, fen, rng=rng, weighing=settings.weighing_with(judge))
 
     def opponent_moved(self, capture: Square | None) -> None:
@@ -109,13 +111,16 @@ class Thinker:
         simulations = self._settings.simulations
         with self._work.measured():
             positions = self.knowledge.drawn(self._settings.determinisations, self._rng)
-        search = Search(self._forest, positions, [*actions, None], self.knowledge.color)
+        search = Search(self._forest, positions, [*actions, None], self.knowledge.color, self._unseen.probability)
         search.deepen(1)
+        self._unseen.turn(wins=search.found().value >= 1)
         for done in range(1, simulations, STEP):
             if time.monotonic() >= ends or search.is_decided(simulations - done):
                 break
             search.deepen(min(STEP, simulations - done))
-        return search.found().best()
+        best = search.found().best()
+        self._unseen.moves(checks=search.checks(best))
+        return best
 
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the move, after which the game goes on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,23 +54,30 @@ class Forest:
     Its arrays are kept and used again by the next search.
     """
 
-    def __init__(self, judge: Judge, c_puct: float = C_PUCT, *, unseen: float = 0.0) -> None:
+    def __init__(self, judge: Judge, c_puct: float = C_PUCT) -> None:
         """:param judge: evaluates the positions.
         :param c_puct: the weight of a move's probability relative to its results.
-        :param unseen: the probability that an attack on a king is not seen by the king's side.
         """
-        self._judge, self._c_puct, self._unseen = judge, c_puct, unseen
+        self._judge, self._c_puct = judge, c_puct
         self._trees = make(0, 0, 0, 0, 0)
         self._planes, self._scratch = np.empty((1, PLANES), np.uint64), np.empty(PLANES, np.uint64)
         self._waiting, self._deepest = np.empty(0, np.int64), 0
 
-    def begin(self, states: NDArray[np.uint64], numbers: NDArray[np.int32], positions: Indexes) -> None:
+    def begin(
+        self,
+        states: NDArray[np.uint64],
+        numbers: NDArray[np.int32],
+        positions: Indexes,
+        unseen: Sequence[float] | None = None,
+    ) -> None:
         """Begin to search games, each from the positions that may be true in it.
 
         :param states: the positions as in :mod:`gm_env`, one game's after the other's; the player is to move in each.
         :param numbers: likewise.
         :param positions: how many each game has; a game without is left out.
+        :param unseen: of each game, the probability that an attack on a king is not seen by its side; None for 0.
         """
+        self._unseen = np.zeros(len(positions)) if unseen is None else np.array(unseen, np.float64)
         games, most = len(positions), int(positions.max(initial=1))
         trees = self._trees
         if trees.paths.shape[0] < games * most:
@@ -95,6 +103,16 @@ class Forest:
         games = len(self._trees.roots)
         found = Found(np.zeros((games, MOVES), np.int32), np.zeros((games, MOVES)))
         add_up(self._trees, found.visits, found.totals)
+        return found
+
+    def checks(self, actions: Sequence[int]) -> list[bool]:
+        """Return of each game whether an action attacks a king unseen, in most of the positions where it was tried."""
+        trees, found = self._trees, []
+        for roots, action in zip(trees.roots, actions, strict=True):
+            edges = [slice(trees.first[root], trees.first[root] + trees.edges[root]) for root in roots[roots >= 0]]
+            children = np.concatenate([trees.child[each][trees.action[each] == action] for each in edges])
+            tried = trees.attacked[children[children >= 0]]
+            found.append(bool(tried.sum() * 2 > len(tried)))
         return found
 
     def _with_room(self, nodes: int, leaves: int) -> Trees:

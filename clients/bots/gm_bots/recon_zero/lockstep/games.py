@@ -13,6 +13,7 @@ import numpy as np
 from chess import Color, Square
 from numpy.typing import NDArray
 
+from gm_bots.unseen import Unseen
 from gm_env import PASS, SKIP, BatchedRbc
 from gm_env.actions import FROM_TO_BY_PLANES, cells_of, move_of, seen_by
 from gm_env.kernels.layout import NONE, PAWN
@@ -36,7 +37,7 @@ class Side:
 
     def __init__(self, judge: Judge, settings: Settings) -> None:
         self.settings, self.judge = settings, judge
-        self.forest = Forest(judge, settings.c_puct, unseen=settings.unseen)
+        self.forest = Forest(judge, settings.c_puct)
 
 
 class Seat:
@@ -44,6 +45,7 @@ class Seat:
 
     def __init__(self, color: Color, seed: str, side: Side) -> None:
         self.color, self.side, self.moves = color, side, 0
+        self.unseen = Unseen(side.settings.unseen)
         self.rng = random.Random(f"{seed} {color}")
         self.known = known_positions(color, self.rng, side.settings.weighing_with(side.judge))
 
@@ -158,10 +160,16 @@ class Games:
             np.concatenate([drawn[game].states for game in games]),
             np.concatenate([drawn[game].numbers for game in games]),
             np.array([len(drawn[game].states) for game in games]),
+            [self._seat(game).unseen.probability for game in games],
         )
         side.forest.deepen(side.settings.simulations)
-        actions = self._choose(side.forest.found(), games)
+        found = side.forest.found()
+        actions = self._choose(found, games)
         movers = {game: self._seat(game) for game in games}
+        checks = side.forest.checks(actions[games].tolist())
+        for mover, value, check in zip(movers.values(), found.values(), checks, strict=True):
+            mover.unseen.turn(wins=value >= 1)
+            mover.unseen.moves(checks=check)
         pawns = {game: self._pawns(game) for game in games}
         _, ended = batch.move(actions)
         games = [game for game in games if not ended[game] and batch.plies[game] < self._max_plies]

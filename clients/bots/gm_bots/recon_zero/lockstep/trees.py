@@ -341,10 +341,11 @@ def _rank(trees: Trees, game: int, trees_of: int, which: int, seen: int) -> int:
 
 
 @kernel
-def back_up(trees: Trees, values: NDArray[np.float64], unseen: float) -> None:
+def back_up(trees: Trees, values: NDArray[np.float64], unseen: NDArray[np.float64]) -> None:
     """Add the values of the leaves to all edges of their paths.
 
     :param values: of the nodes that needed an evaluation, in the order of :func:`descend`, to the side to move there.
+    :param unseen: of each game, the probability that an attack on a king is not seen.
     """
     asked = 0
     for game in range(trees.roots.shape[0]):
@@ -360,7 +361,7 @@ def back_up(trees: Trees, values: NDArray[np.float64], unseen: float) -> None:
             for step in range(trees.depth[tree] - 1, -1, -1):
                 edge = trees.paths[tree, step]
                 if trees.attacked[trees.child[edge]]:
-                    value -= unseen * (1 + value)
+                    value -= unseen[game] * (1 + value)
                 value = -value
                 trees.visits[edge] += 1
                 trees.total[edge] += value
