@@ -52,6 +52,9 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     commands = (tmp_path / "html/reference/commands.html").read_text("utf-8")
     assert {"serve", "match", "replay", "train"} < set(re.findall(r'id="gmd-([a-z]+)"', commands))
     assert (tmp_path / "html/search.html").exists()
+    first = (tmp_path / "html/index.html").read_text("utf-8")
+    assert "you want to" in first
+    assert first.count("how-to/troubleshooting.html") == 2  # in the side bar, and in the front page's table
     for page, modules in REFERENCE.items():
         text = (tmp_path / f"html/reference/{page}.html").read_text("utf-8")
         names = {f"{module}.{name}" for module in modules for name in documented(module)}

@@ -55,6 +55,7 @@ def test_every_page_with_examples_has_a_test() -> None:
         "tutorials/is-it-better.md",
         "how-to/bare-socket.md",
         "how-to/bots-of-gmd.md",
+        "how-to/from-lichess-bot.md",
         "how-to/games.md",
         "how-to/move-a-codingame-bot.md",
         "how-to/move-a-reconchess-bot.md",
@@ -63,6 +64,7 @@ def test_every_page_with_examples_has_a_test() -> None:
         "how-to/records.md",
         "how-to/simulate.md",
         "how-to/tournament.md",
+        "how-to/what-you-need.md",
     }
     assert set(pages()) == tested | ELSEWHERE.keys()
     assert all((ROOT / test).exists() for test in ELSEWHERE.values())
@@ -147,6 +149,22 @@ def test_bot_written_for_something_else_plays(page: str, ends: int, at_desk: Rea
 
 
 @pytest.mark.slow
+def test_engine_of_lichess_bot_plays_and_so_does_its_homemade_engine(tmp_path: Path) -> None:
+    with reader(tmp_path, "--bots", "random") as at_desk:
+        engine, homemade = at_desk.follow(MANUAL / "how-to/from-lichess-bot.md")
+    assert re.search(r"^game 1: (?:won|lost|drawn) as ", untimed(engine), re.MULTILINE)
+    assert "failed" not in engine
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", homemade)
+
+
+def test_what_is_installed_is_said(at_desk: Reader) -> None:
+    (printed,) = at_desk.follow(MANUAL / "how-to/what-you-need.md")
+    version, *programs = printed.splitlines()
+    assert re.fullmatch(r"gmd, version \d+\.\d+\.\d+", version)
+    assert len(programs) == 2
+
+
+@pytest.mark.slow
 def test_bot_of_codingame_s_plays_alone_and_in_its_match(at_desk: Reader) -> None:
     alone, match = at_desk.follow(MANUAL / "how-to/move-a-codingame-bot.md")
     assert len(re.findall(r"^game 1: (?:won|lost|drawn) as ", untimed(alone), re.MULTILINE)) == 2
@@ -205,12 +223,10 @@ def test_records_are_exported_imported_and_checked(at_desk: Reader) -> None:
 
 
 @pytest.mark.slow
-def test_simulated_games_end_as_the_page_s_seeds_have_it(at_desk: Reader) -> None:
-    random_games, grabbers = at_desk.follow(MANUAL / "how-to/simulate.md")
+def test_simulated_games_end_as_the_page_s_seed_has_it(at_desk: Reader) -> None:
+    (random_games,) = at_desk.follow(MANUAL / "how-to/simulate.md")
     last_fen = "1n3b2/5q2/2B2R2/1b6/P6p/RP2r2P/1P1rP3/3K4 b - - 0 43"
     assert random_games == f"{{'KING_CAPTURE': 98, 'MOVE_LIMIT': 2}} {last_fen}\n"
-    last_fen = "r1bq1bnr/p1pB2pp/np1p4/3P1p2/PP2p3/4PNP1/2P2P1P/RNBQK2R b KQ - 0 17"
-    assert grabbers == f"<ReconGame '{last_fen}', ply 33: White won, KING_CAPTURE>\n"
 
 
 @pytest.mark.slow
@@ -227,7 +243,7 @@ def test_six_bots_play_a_tournament_that_has_an_order(at_desk: Reader) -> None:
 
 def test_commands_for_reconchess_s_programs_register_each_name_once() -> None:
     """They are not run here: they ask for passwords. ``tests/http/test_rc_connect.py`` runs them with one."""
-    text = (MANUAL / "how-to/reconchess-programs.md").read_text("utf-8")
+    text = (MANUAL / "how-to/from-reconchess.md").read_text("utf-8")
     lines = "".join(line for line in text.splitlines(keepends=True) if line.startswith("    "))
     registered = re.findall(r"rc-register .*--username (\S+)|gmd register (\w\S*)", lines)
     assert ["".join(each) for each in registered] == ["rc-bot", "other-bot", "attacker"]

@@ -59,9 +59,3 @@ def test_pytest_example_passes(tmp_path: Path) -> None:
     run = python("-W", "default", "-m", "pytest", "-q", *without, directory=tmp_path)
     assert run.returncode == 0, run.stdout
     assert run.stdout.splitlines()[-1].startswith("1 passed")
-
-
-def test_unittest_example_passes(tmp_path: Path) -> None:
-    (tmp_path / "test_opening.py").write_text(example("unittest"))
-    run = python("-m", "unittest", directory=tmp_path)
-    assert (run.returncode, run.stderr.splitlines()[-1]) == (0, "OK"), run.stderr

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow  # each starts several programs
 
 BIN = Path(sys.executable).parent
 HTTP_PAGE = (Path(__file__).parents[2] / "docs/reference/reconchess-http.md").read_text("utf-8")
-PROGRAMS = (Path(__file__).parents[2] / "docs/how-to/reconchess-programs.md").read_text("utf-8")
+PROGRAMS = (Path(__file__).parents[2] / "docs/how-to/from-reconchess.md").read_text("utf-8")
 PATIENCE_SECONDS = 120
 PASSWORD = "correct horse"
 #: A bot of reconchess whose games end soon.
