@@ -75,6 +75,20 @@ def _minimax(name: str, level: str, options: str, about: str, *, seeded: bool = 
     )
 
 
+def _expectation(name: str, level: str, options: str, about: str) -> BotKind:
+    """Return a level of expectation, each game with one Stockfish."""
+    return BotKind(
+        name=name,
+        make="expectation",
+        spec=f"expectation:{options}",
+        variants=("rbc",),
+        level=level,
+        about=f"{level.lower()}: {about}",
+        rejoins=False,
+        program=("stockfish", "STOCKFISH_EXECUTABLE"),
+    )
+
+
 #: All bots, the weakest first. The levels of minimax are those of ``gmd play``; the plain name has the default one.
 KINDS = (
     BotKind(
@@ -104,15 +118,15 @@ KINDS = (
         rejoins=False,
         needs=("numpy", "numba", "torch"),
     ),
-    BotKind(
-        name="expectation",
-        make="expectation",
-        spec="expectation:movetime=5",
-        variants=("rbc",),
-        level="expectation",
-        about="has Stockfish judge its moves in the possible positions",
-        rejoins=False,
-        program=("stockfish", "STOCKFISH_EXECUTABLE"),
+    _expectation(
+        "expectation-adept",
+        "Adept",
+        "positions=30,depth=1,candidates=3,refined=2",
+        "has Stockfish judge its moves in 30 possible positions, 1 ply ahead",
+    ),
+    _expectation("expectation", "Master", "movetime=1", "has Stockfish judge its moves, and thinks 1 s a turn"),
+    _expectation(
+        "expectation-champion", "Champion", "movetime=10", "has Stockfish judge its moves, and thinks up to 10 s a turn"
     ),
 )
 

@@ -214,7 +214,9 @@ def test_report_of_any_match_is_one_that_the_server_takes(
         white, black = drawn.sample(labels, 2)
         pair = [number // 2 if drawn.random() < 0.7 else -number]
         result = drawn.choice(["1-0", "0-1", "1/2-1/2"])
-        contest.add({"game_id": number, "white": white, "black": black, "result": result, "pair": pair})
+        contest.add(
+            {"game_id": number, "white": white, "black": black, "result": result, "pair": pair, "opening": "start"}
+        )
     found = msgspec.convert(fitting(contest.report()), ContestReport)
     assert found.games == games
     assert sum(row.points for row in found.players) == games
@@ -226,7 +228,9 @@ def test_long_curve_is_thinned_and_ends_with_the_last_game() -> None:
     contest = MatchContest(["a", "b"], [1, 2], "rbc", 5_000, None)
     for number in range(1, 1_235):
         result = "1-0" if number % 3 else "0-1"
-        contest.add({"game_id": number, "white": "a", "black": "b", "result": result, "pair": [number]})
+        contest.add(
+            {"game_id": number, "white": "a", "black": "b", "result": result, "pair": [number], "opening": "start"}
+        )
     games = [point["games"] for point in contest.report()["curve"]]
     assert MOST_POINTS / 4 < len(games) <= MOST_POINTS
     assert games == sorted(games)

@@ -72,6 +72,18 @@ def test_sureness_of_many_games_is_their_likelihood_of_superiority() -> None:
     assert sureness(Sample((400, 300, 500))) == pytest.approx(0.99957, abs=2e-4)
 
 
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=4))
+def test_games_of_equal_players_from_one_start_decide_in_5_of_100_matches_at_most(whites: list[float]) -> None:
+    """Each counts by itself, whatever White's advantage is: the two games of a pair then have opposite chances."""
+    chances = [chance for white in whites for chance in (white, 1 - white)]
+    wrong = 0.0
+    for outcome in product((0, 1), repeat=len(chances)):
+        losses = outcome.count(0)
+        if exact_p(Sample((losses, 0, len(outcome) - losses))) <= 1 - CONFIDENCE:
+            wrong += math.prod(p if won else 1 - p for p, won in zip(chances, outcome, strict=True))
+    assert wrong <= 2 * (1 - CONFIDENCE) + 1e-9
+
+
 weights = st.tuples(*[st.floats(0.01, 1)] * 3)
 
 

@@ -201,8 +201,7 @@ def test_killed_match_resumes_and_ends_with_the_same_games(tmp_path: Path) -> No
     before = len(games(path))
     assert 4 <= before < 12
     status, said, complaints = run(*arguments, *files, "--resume")
-    assert status == 0, complaints
-    assert re.fullmatch(r"(after 10 of 12 games: one \+\d+ =\d+ -\d+, .*\n)?", complaints)
+    assert (status, complaints) == (0, "")
     assert said.startswith(f"{before} games were played before\n")
     assert same_whenever(games(path)) == same_whenever(whole)
     assert (tmp_path / "games.pgn").read_text().count("[Event ") == 12

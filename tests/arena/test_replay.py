@@ -330,7 +330,7 @@ def test_keys_step_through_the_game(keys: str, expected: list[int], blind: Path)
         (("game.pgn", "--follow"), "--follow: 'game.pgn' is not the id of a game"),
         (
             ("7", "--follow", "--ask", "reconchess:bot.py"),
-            "--ask plays a recorded game back, and --follow shows a live one",
+            "give only one of --follow and --ask",
         ),
         (("game.pgn", "--color", "black"), "--color goes with --ask"),
         (("game.pgn", "--spectator-key", "sesame"), "--spectator-key goes with --follow"),

@@ -92,7 +92,14 @@ def test_infinity_has_one_form() -> None:
 @pytest.mark.parametrize(
     ("results", "expected"),
     [
-        ("w", "not decided: new scored 100.0 % in 1 game; about 1,700 more games would show a difference of 20 Elo"),
+        (
+            "w",
+            "not decided: new won its only game, Elo above -234; 5 more games like that would show that it is stronger",
+        ),
+        (
+            "lllll",
+            "not decided: new lost all 5 games, Elo below -46; 1 more game like that would show that it is weaker",
+        ),
         ("d" * 40, "not decided: new scored 50.0 % in 40 games; about 71 more games would show a difference of 20 Elo"),
         ("w" * 12, "new is stronger than old: it won all 12 games, Elo above +198"),
         ("l" * 12, "new is weaker than old: it lost all 12 games, Elo below -198"),
@@ -100,6 +107,17 @@ def test_infinity_has_one_form() -> None:
 )
 def test_games_with_identical_results_have_a_verdict(results: str, expected: str) -> None:
     assert text(single(results)) == expected
+
+
+def test_six_to_nothing_decides_games_from_one_start_and_not_pairs_from_openings() -> None:
+    """An opening may suit one of the bots whatever its colour: three openings are three observations."""
+    won = pairs([4, 4, 4])
+    assert verdict(won, ["new", "old"], None) == Verdict(
+        "new is stronger than old: it won all 6 games, Elo above +77", "good"
+    )
+    assert text([{**record, "opening": f"opening {record['pair'][2]}"} for record in won]) == (
+        "not decided: new won all 6 games, Elo above +77; 6 more games like that would show that it is stronger"
+    )
 
 
 def test_repeated_games_prove_nothing() -> None:

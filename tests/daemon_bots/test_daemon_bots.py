@@ -16,6 +16,7 @@ import trio
 from msgspec import structs
 from trio.testing import MockClock
 
+from gm_arena.specs import bots_of as bots_named
 from gm_bots.minimax.bots import MinimaxBots
 from gm_bots.minimax.play.levels import DEFAULT_LEVEL, LEVELS
 from gm_bots.random_bot import RandomBots
@@ -94,6 +95,13 @@ def test_variants_of_recon_zero_are_those_of_the_bot() -> None:
     assert kind("recon-zero").rejoins == ReconZeroBots.joins_late
 
 
+def test_levels_of_expectation_are_bots_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOCKFISH_EXECUTABLE", sys.executable)
+    for level in (each for each in KINDS if each.make == "expectation"):
+        bots = bots_named(level.spec)
+        assert (set(level.variants), level.rejoins) == (bots.variants, bots.joins_late)
+
+
 def test_setting_names_makes_levels_or_none() -> None:
     assert [each.name for each in kinds_of("random,minimax-club")] == ["random", "minimax-club"]
     assert kinds_of("none") == []
@@ -101,10 +109,11 @@ def test_setting_names_makes_levels_or_none() -> None:
 
 def test_all_bots_are_those_that_have_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", sys.executable)
-    assert "expectation" in [each.name for each in kinds_of("all")]
+    levels = [each.name for each in kinds_of("all") if each.make == "expectation"]
+    assert levels == ["expectation-adept", "expectation", "expectation-champion"]
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", "/nowhere/stockfish")
-    assert "expectation" not in [each.name for each in kinds_of("all")]
-    with pytest.raises(ConfigError, match="expectation needs stockfish: install stockfish, or leave it out"):
+    assert "expectation" not in [each.make for each in kinds_of("all")]
+    with pytest.raises(ConfigError, match="expectation-adept needs stockfish: install stockfish, or leave it out"):
         kinds_of("expectation")
 
 

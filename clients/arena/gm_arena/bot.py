@@ -128,6 +128,10 @@ class Bots(ABC):
     defaults: ClassVar[dict[str, Any]]
     joins_late: ClassVar[bool] = True
 
+    def has_threads(self, variant: str) -> bool:
+        """Return whether the bots think in threads of this process in a variant, and not in processes of their own."""
+        return False
+
     @abstractmethod
     async def start(self, nursery: trio.Nursery) -> Bot:
         """Start a new bot, ready for its game.

@@ -62,6 +62,9 @@ class PlayerBots(Bots):
         """Return a new player, for a game without a server."""
         return self._make(random.Random(self._rng.getrandbits(64)))
 
+    def has_threads(self, variant: str) -> bool:
+        return variant == "rbc"
+
     async def start(self, nursery: trio.Nursery) -> Bot:
         rng = random.Random(self._rng.getrandbits(64))
         with trio.move_on_after(START_SECONDS):

@@ -207,21 +207,32 @@ def sign_flip_p(small: int, large: int, lead: int) -> float:
     return min(1.0, total)
 
 
-def sureness(sample: Sample) -> float:
+def sureness(sample: Sample, exact_of: Sample | None = None) -> float:
     """Return the confidence that the leader is stronger, from 0 to 1.
 
     It is the lower of the exact test's and the likelihood of superiority.
+
+    :param exact_of: the sample for the exact test, if that is another one.
     """
-    exact = 1.0 - exact_p(sample)
+    exact = 1.0 - exact_p(sample if exact_of is None else exact_of)
     likelihood = likelihood_of_superiority(sample)
     return exact if likelihood is None else min(exact, max(likelihood, 1.0 - likelihood))
 
 
-def verdict_of(sample: Sample) -> Side | None:
-    """Return whether the player with these scores is stronger or weaker; None where the games do not show it."""
-    if sample.size == 0 or sureness(sample) < CONFIDENCE:
+def verdict_of(sample: Sample, exact_of: Sample | None = None) -> Side | None:
+    """Return whether the player with these scores is stronger or weaker; None where the games do not show it.
+
+    :param exact_of: as of :func:`sureness`.
+    """
+    if sample.size == 0 or sureness(sample, exact_of) < CONFIDENCE:
         return None
     return "stronger" if _deviations(sample) > 0 else "weaker"
+
+
+def more_alike(sample: Sample) -> int:
+    """Return how many more games won like all of the sample's would show that their winner is stronger."""
+    needed = math.ceil(-math.log2(1.0 - CONFIDENCE))  # each observation halves the probability of chance
+    return max(0, needed - sample.size) * sample.games_each
 
 
 def cautious_variance(sample: Sample) -> float:

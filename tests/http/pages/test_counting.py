@@ -232,6 +232,7 @@ async def test_counts_of_a_finished_game_are_made_when_asked_for_and_kept(monkey
         page = await browser.get("/games/1")
         assert "/games/1/counts" in page.links
         assert "/games/1.counts.svg?ply=3" in page.sources
+        assert "gmd replay 1 --analyse" in page.text
         assert made == []
         async with trio.open_nursery() as nursery:
             for path in ("/games/1/counts", "/games/1.counts.svg", "/games/1.counts.svg?ply=2"):

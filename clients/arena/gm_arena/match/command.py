@@ -20,7 +20,7 @@ from . import settings
 from .adjudication import DRAW, RESIGN
 from .game import MatchError
 from .match import play_match
-from .openings import Opening, OpeningsUnusable
+from .openings import START, Opening, OpeningsUnusable
 from .options import EACH, OPENINGS, WordsCommand, resolved
 from .plan import fixtures
 from .record import RecordUnusable
@@ -144,7 +144,7 @@ def match(bots: tuple[str, ...], **given: Any) -> None:
     Example: gmd match new=uci:./new old=uci:./old --games 400 --clock 10+0.1 --concurrency 0
 
     Play BOTS against each other, with alternating colours and several games at once, each bot of each game in a process
-    of its own. Say which bot is the stronger, and how sure that is.
+    of its own, unless the match names those that are not. Say which bot is the stronger, and how sure that is.
 
     A bot is reconchess:FILE.py, reconchess:MODULE, uci:COMMAND, codingame:COMMAND, an installed bot (minimax, random),
     or gm:PLAYER, a player who plays on the server independently. NAME=BOT gives a bot a name;
@@ -244,5 +244,5 @@ def _check_in_step(entrants: Sequence[Entrant], variant: str, given: dict[str, A
             raise click.UsageError(f"--in-step plays without clocks and servers: leave out {name.replace('_', '-')}")
     if variant != "rbc":
         raise click.UsageError(f"--in-step plays rbc, and not {variant}")
-    for fixture in fixtures(len(entrants), 1, [Opening("start")], kind=given["tournament"]):
+    for fixture in fixtures(len(entrants), 1, [Opening(START)], kind=given["tournament"]):
         in_step(entrants, fixture)

@@ -6,7 +6,6 @@ the bot did not have: the time that the runner, the daemon and the machine take.
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -96,7 +95,7 @@ class Playing:
         :raises MatchError: the game cannot be played, through no fault of a bot.
         :raises ConnectionLost: the server has been unreachable for longer than the patience.
         """
-        began, started = time.monotonic(), datetime.now(UTC)
+        began, started = trio.current_time(), datetime.now(UTC)
         white, black = (self._contestants[number] for number in fixture.bots)
         sides: dict[chess.Color, Contestant] = {WHITE: white, BLACK: black}
         error: Exception | None = None
@@ -134,7 +133,7 @@ class Playing:
             "clock": self._terms.options.get("clock"),
             "game_id": state["game_id"],
             "started": f"{started:%Y-%m-%dT%H:%M:%SZ}",
-            "seconds": round(time.monotonic() - began, 3),
+            "seconds": round(trio.current_time() - began, 3),
             "times": {COLOR_NAMES[color]: [_time(move) for move in bot.moves] for color, bot in seen.items()},
             "pgn": history["pgn"],
         }

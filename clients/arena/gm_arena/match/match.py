@@ -19,10 +19,11 @@ from ..contest import reporting
 from ..in_step import BotsInStep
 from ..pool import open_pool, result_of
 from ..sprt import Sprt
-from ..stopping import Stopped, unless_stopped
+from ..stopping import Stopped, background, unless_stopped
 from . import settings
 from .contest import MatchContest, Status
 from .game import Contestant, Playing, Terms, try_out
+from .in_progress import GameInProgress, games_in_progress
 from .outputs import Outputs
 from .plan import Fixture, Play, Runner
 from .record import Record, RecordFile
@@ -124,18 +125,25 @@ class Match:
             report.resumed(self._records)
             left = self._plan[len(self._records) :]
             if left:
-                here = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
-                await try_out(here, self._terms.variant)
+                local = [(entrant.label, entrant.bots) for entrant in self._entrants if entrant.bots is not None]
+                await try_out(local, self._terms.variant)
+                if self._given["in_step"] is None:
+                    report.names_threads([label for label, bots in local if bots.has_threads(self._terms.variant)])
             parts, keep = parts_of(left, self._given["in_step"]), partial(self._keep, outputs, report)
             if self._given["in_step"] is not None:
-                async with self._workers(None, ()) as (play, size):
+                async with self._workers(None, ()) as (play, size), background() as nursery:
+                    nursery.start_soon(report.follow, size, _nothing)
                     await Runner(play, keep, self._decided).run(parts, size)
                 return
-            async with served(self._given) as where:
+            async with served(self._given) as (where, ask):
                 try:
                     server, contestants = await _seated(self._entrants, where, self._given, self._token)
-                    async with self._reported(server, contestants), self._players(server, contestants, where) as found:
-                        play, size = found
+                    async with (
+                        self._reported(server, contestants),
+                        self._players(server, contestants, where) as (play, size),
+                        background() as nursery,
+                    ):
+                        nursery.start_soon(report.follow, size, partial(games_in_progress, ask, contestants))
                         await Runner(play, keep, self._decided).run(parts, size)
                 except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
                     error = raised
@@ -229,6 +237,11 @@ class Match:
         if self._sprt is None or self._first_two.games.size == 0:
             return False
         return self._sprt.verdict(self._first_two.sample) is not None
+
+
+async def _nothing() -> list[GameInProgress]:
+    """Return no game: those in step are on no server."""
+    return []
 
 
 def _who(given: dict[str, Any]) -> dict[str, Any] | None:

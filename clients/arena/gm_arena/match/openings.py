@@ -36,6 +36,10 @@ class OpeningsUnusable(Exception):
     """A file of openings cannot be read, or has none. The message names the line or the game."""
 
 
+#: The name of the start position of games without openings.
+START = "start"
+
+
 @dataclass(frozen=True)
 class Opening:
     """The beginning of a game.
@@ -95,7 +99,7 @@ def openings_for(
     elif variant == "chess960":
         made = [partial(Opening, f"position {number}", position=number) for number in range(960)]
     else:
-        made = [partial(Opening, "start")]
+        made = [partial(Opening, START)]
     if not made:
         raise OpeningsUnusable(f"openings: {file} has no openings")
     order = list(range(len(made)))

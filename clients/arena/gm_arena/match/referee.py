@@ -112,7 +112,7 @@ async def _play(bots: Sequence[Refereed], opening: Opening, terms: Terms, given:
     error: Exception | None = None
     show = Report(labels, 2, None, verbose=given["verbose"])
     with Outputs(given["pgn_out"], given["csv_out"], []) as outputs, show as report:
-        async with served(given) as where:
+        async with served(given) as (where, _):
             try:
                 async with _running(bots):
                     playing = Playing(servers(where, given, None), contestants, terms)

@@ -1,6 +1,6 @@
-"""The progress of ``gmd match``: a line for each game, and the standing of the match.
+"""The progress of ``gmd match``: a line for each game, and the standing of the match with the games in progress.
 
-On a terminal the standing is below the lines, with rich's bar and time to go; elsewhere it is a line now and then.
+On a terminal the standing is below the lines, with a bar; elsewhere it is a line each minute.
 """
 
 from __future__ import annotations
@@ -8,33 +8,31 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
 import click
+import trio
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from ..crosstable import halves
 from ..sprt import Sprt
 from ..statistics import elo_difference, likelihood_of_superiority
+from .in_progress import GameInProgress
+from .openings import START
 from .record import Record
 from .summary import Meeting, half_points
 from .verdict import elo_text, percent
 
-#: Seconds over which the games' pace is taken for the time to go: the short ones end first.
-PACE_SECONDS = 3600.0
+#: Seconds between two looks at the games in progress: on a terminal, and elsewhere, where each is a line.
+LOOK_SECONDS, LINE_SECONDS = 2.0, 60.0
+#: The most games in progress that are shown.
+MOST_SHOWN = 8
 
 
 class Report(AbstractContextManager["Report"]):
@@ -48,10 +46,14 @@ class Report(AbstractContextManager["Report"]):
         self._standing = RunningScore(labels, sprt)
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}", markup=False), BarColumn(30), MofNCompleteColumn())
-        times = (TimeElapsedColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, *times, console=self._console, speed_estimate_period=PACE_SECONDS)
+        self._progress = Progress(*columns, TimeElapsedColumn(), console=self._console)
         self._bar = self._progress.add_task(self._standing.score(), total=games)
         self._live: Live | None = None
+        self._playing: Sequence[GameInProgress] = ()
+        self._at_once, self._began = 1, 0.0
+        self._seconds: list[float] = []  # that the games of this run took
+        self._latest = 0.0  # when the latest of them ended
+        self._to_go = ""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -72,6 +74,12 @@ class Report(AbstractContextManager["Report"]):
             self._live.stop()
         logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(message)s", force=True)
 
+    def names_threads(self, labels: Sequence[str]) -> None:
+        """Name the bots that have no processes of their own."""
+        if labels and not self._quiet:
+            names = f"{', '.join(map(short, labels))} {'thinks' if len(labels) == 1 else 'think'}"
+            self._say(f"{names} in threads of the match, without a limit on memory")
+
     def resumed(self, records: Sequence[Record]) -> None:
         """Count games that were played before."""
         if records:
@@ -85,15 +93,51 @@ class Report(AbstractContextManager["Report"]):
         if not self._quiet:
             self._say(line_of(record))
         self._count(record)
+        self._seconds.append(record["seconds"])
+        self._latest = trio.current_time()
+        self._to_go = self._time_to_go()
         if self._live is not None:
             self._live.refresh()  # besides a few times a second, so that quick games are shown, too
-        if self._live is None and not self._quiet and is_milestone(self._standing.games):
-            click.echo(self.line(), err=True)
+
+    async def follow(self, at_once: int, look: Callable[[], Awaitable[Sequence[GameInProgress]]]) -> None:
+        """Show the games in progress, until cancelled.
+
+        :param at_once: how many are played at a time.
+        :param look: returns those that can be seen.
+        """
+        self._at_once, self._began = at_once, trio.current_time()
+        while True:
+            await trio.sleep(LINE_SECONDS if self._live is None else LOOK_SECONDS)
+            self._playing, self._to_go = await look(), self._time_to_go()
+            if self._live is None and not self._quiet:
+                click.echo(self.line(), err=True)
 
     def line(self) -> str:
         """Return the standing of the match, for output that is not a terminal."""
-        parts = [f"after {self._standing.games} of {self._games} games: {self._standing.score()}"]
-        return ", ".join(part for part in [*parts, self._standing.numbers()] if part)
+        standing = self._standing
+        so_far = f"after {duration(trio.current_time() - self._began)}: {standing.games} of {self._games} games"
+        parts = [so_far, *([standing.score(), standing.numbers()] if standing.games else []), self._to_go]
+        line = ", ".join(filter(None, parts))
+        return "; ".join([line, *self._in_progress()])
+
+    def _time_to_go(self) -> str:
+        """Return about how long the match still takes, by its games so far; empty where they do not say it."""
+        left, ended, total = self._games - self._standing.games, len(self._seconds), sum(self._seconds)
+        if not left or not ended:
+            return ""
+        since, running = trio.current_time() - self._latest, min(self._at_once, left)
+        seconds = total / ended * left / self._at_once - since
+        # Games in progress that take longer than those before count with what they have taken.
+        longer = (total + running * since) / (ended + running) * (left - running) / self._at_once
+        if max(seconds, longer) < 1:
+            return ""
+        about = "at most about" if self._standing.may_end_early else "about"
+        return f"{about} {duration(max(seconds, longer))} to go"
+
+    def _in_progress(self) -> list[str]:
+        shown = [game.text for game in self._playing[:MOST_SHOWN]]
+        more = len(self._playing) - len(shown)
+        return [*shown, f"{more} more"] if more else shown
 
     def _count(self, record: Record) -> None:
         self._standing.add(record)
@@ -107,19 +151,25 @@ class Report(AbstractContextManager["Report"]):
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _shown(self) -> RenderableType:
-        return Group(self._progress.get_renderable(), Text(self._standing.numbers(), overflow="ellipsis", no_wrap=True))
+        numbers = ", ".join(filter(None, [self._standing.numbers(), self._to_go]))
+        lines = (Text(line, overflow="ellipsis", no_wrap=True) for line in [numbers, *self._in_progress()])
+        return Group(self._progress.get_renderable(), *lines)
 
 
-def is_milestone(games: int) -> bool:
-    """Return whether to print the standing after so many games: 10, 20, 50, 100 and so on, and every thousand."""
-    digits = str(games)
-    return games >= 10 and (digits.rstrip("0") in ("1", "2", "5") or games % 1_000 == 0)
+def duration(seconds: float) -> str:
+    """Return a time in words, to about two digits: 50 s, 12 min, 3 h 20 min, 40 h."""
+    if seconds < 99.5:
+        return f"{max(0, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{round(minutes / 60):,} h"
 
 
 def line_of(record: Record) -> str:
     """Return a line about a game."""
     plies = record["plies"]
-    opening = "" if record["opening"] == "start" else f", opening {record['opening']}"
+    opening = "" if record["opening"] == START else f", opening {record['opening']}"
     return (
         f"game {record['game']}: {record['white']} - {record['black']} {record['result']}, {record['ending']}, "
         f"{plies} {'ply' if plies == 1 else 'plies'}{opening}"
@@ -134,12 +184,16 @@ WIDEST = 24
 
 
 class RunningScore:
-    """A running count of games."""
+    """A running count of games.
+
+    :ivar may_end_early: whether the match ends when a test is decided.
+    """
 
     def __init__(self, labels: Sequence[str], sprt: Sprt | None) -> None:
         self._labels, self._sprt = labels, sprt
         self._points, self._meeting = Counter[str](), Meeting(*labels[:2])
         self.games = 0
+        self.may_end_early = sprt is not None
 
     def add(self, record: Record) -> None:
         """Count a game."""

@@ -9,15 +9,19 @@ from itertools import combinations
 from ..crosstable import HALF_POINTS, Game
 from ..sprt import Sprt
 from ..statistics import (
+    FEW,
     GAME_OUTCOMES,
     PAIR_OUTCOMES,
     Interval,
     Sample,
+    Side,
     elo_difference,
     likelihood_of_superiority,
     normalized_elo,
     score_interval,
+    verdict_of,
 )
+from .openings import START
 from .record import Record
 
 #: Endings that are a bot's own fault; the others belong to chess.
@@ -30,6 +34,7 @@ class Meeting:
     def __init__(self, one: str, other: str) -> None:
         self.one, self.other = one, other
         self._games, self._pairs = [0] * GAME_OUTCOMES, [0] * PAIR_OUTCOMES
+        self._has_openings = False
         self._first_of_pair: dict[tuple[int, ...], int] = {}
 
     def add(self, record: Record) -> None:
@@ -38,6 +43,7 @@ class Meeting:
             return
         points = half_points(record, self.one)
         self._games[points] += 1
+        self._has_openings = self._has_openings or record["opening"] != START
         pair = tuple(record["pair"])
         if pair in self._first_of_pair:
             self._pairs[self._first_of_pair.pop(pair) + points] += 1
@@ -58,6 +64,19 @@ class Meeting:
     def sample(self) -> Sample:
         """The sample that decides a test: pairs where there are any, since they vary less."""
         return self.pairs if self.pairs.size else self.games
+
+    @property
+    def exact(self) -> Sample:
+        """The sample for the exact test: few games from one start position count each by itself.
+
+        An opening may suit one of the bots with either colour, so that both games of its pair are one observation.
+        """
+        return self.sample if self._has_openings or self.pairs.size >= FEW else self.games
+
+    @property
+    def shown(self) -> Side | None:
+        """Whether the games show that the first bot is stronger or weaker; None where they show neither."""
+        return verdict_of(self.sample, self.exact)
 
     @property
     def estimated(self) -> Sample:

@@ -20,10 +20,11 @@ from ..statistics import (
     elo_difference,
     elo_interval,
     likelihood_of_superiority,
+    more_alike,
     next_goal,
     score_interval,
-    verdict_of,
 )
+from .openings import START
 from .record import Record
 from .summary import FAULTS, Meeting, endings, faults, half_points, meeting, meetings, table_games
 
@@ -68,7 +69,9 @@ def of_two(two: Meeting, sprt: Sprt | None) -> Verdict:
 
 def of_difference(two: Meeting) -> Verdict:
     """Return which of two is stronger; where the games do not show it, how many games would."""
-    side, sample = verdict_of(two.sample), two.sample
+    side, sample = two.shown, two.sample
+    if side is None and (all_alike := _all_alike(two)):
+        return Verdict(f"not decided: {all_alike}", "open")
     if side is None:
         goal, more = next_goal(sample)
         scored = f"{two.one} scored {percent(two.games.mean)} in {_games(two.games.size)}{_elo_clause(two)}"
@@ -76,6 +79,16 @@ def of_difference(two: Meeting) -> Verdict:
         return Verdict(f"not decided: {scored}; {tells}", "open")
     text = f"{two.one} is {side} than {two.other}: {elo_text(two)}{_sure_clause(two)}"
     return Verdict(text, "good" if side == "stronger" else "bad")
+
+
+def _all_alike(two: Meeting) -> str:
+    """Return what is known where the first bot has won all games, or lost all; else nothing."""
+    wins, _, losses = two.wins_draws_losses
+    if two.games.size not in (wins, losses):
+        return ""
+    side = "stronger" if wins else "weaker"
+    clause = elo_text(two).removeprefix("it ")
+    return f"{two.one} {clause}; {_games(more_alike(two.exact), 'more ')} like that would show that it is {side}"
 
 
 def of_test(two: Meeting, sprt: Sprt) -> Verdict:
@@ -96,7 +109,7 @@ def of_gauntlet(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
     """Return how the first bot compares with each of the others, each pair by itself."""
     found: dict[str, list[str]] = {"stronger than": [], "weaker than": [], "not decided against": []}
     for other in labels[1:]:
-        side = verdict_of(meeting(records, labels[0], other).sample)
+        side = meeting(records, labels[0], other).shown
         found["not decided against" if side is None else f"{side} than"].append(other)
     clauses = [f"{what} {_and(others)}" for what, others in found.items() if others]
     tone: Tone = "open" if found["not decided against"] else "bad" if found["weaker than"] else "good"
@@ -111,7 +124,7 @@ def of_table(records: Sequence[Record], labels: Sequence[str]) -> Verdict:
         labels, key=lambda label: (-points[label] / max(1, 2 * played[label]), labels.index(label))
     )
     scored = f"{halves(points[leader] / 2)} of {played[leader]} points"
-    open_against = [other for other in others if verdict_of(meeting(records, leader, other).sample) != "stronger"]
+    open_against = [other for other in others if meeting(records, leader, other).shown != "stronger"]
     if not open_against:
         return Verdict(f"{leader} is the strongest: {scored}, stronger than {_and(others)}", "good")
     behind = f"{others[0]} has {halves(points[others[0]] / 2)} of {played[others[0]]}"
@@ -136,7 +149,7 @@ def _identity(record: Record) -> tuple[Any, ...]:
 
 
 def _openings_to_give(records: Iterable[Record]) -> str:
-    return "--openings" if all(record["opening"] == "start" for record in records) else "more openings"
+    return "--openings" if all(record["opening"] == START for record in records) else "more openings"
 
 
 def fault_clause(records: Sequence[Record], labels: Sequence[str]) -> list[str]:
@@ -166,9 +179,10 @@ def elo_text(two: Meeting) -> str:
     score = score_interval(two.games)
     assert score is not None  # there are games
     bound = elo_interval(score)
+    games = "its only game" if two.games.size == 1 else f"all {_games(two.games.size)}"
     if score.value == 1.0:
-        return f"it won all {_games(two.games.size)}, Elo above {_signed(bound.low)}"
-    return f"it lost all {_games(two.games.size)}, Elo below {_signed(bound.high)}"
+        return f"it won {games}, Elo above {_signed(bound.low)}"
+    return f"it lost {games}, Elo below {_signed(bound.high)}"
 
 
 def _elo_clause(two: Meeting) -> str:
@@ -206,8 +220,8 @@ def percent(share: float) -> str:
     return f"{min(share, 0.999) if share < 1.0 else 1.0:.1%}".replace("%", " %")
 
 
-def _games(count: int) -> str:
-    return f"{count:,} game{'' if count == 1 else 's'}"
+def _games(count: int, which: str = "") -> str:
+    return f"{count:,} {which}game{'' if count == 1 else 's'}"
 
 
 def _round(count: int) -> str:

@@ -33,6 +33,7 @@ from ..endings import CAUSES
 from ..in_step import BotsInStep, EndedInStep, GameInStep
 from ..stopping import unless_stopped
 from .game import Contestant, MatchError, Playing, hash_of
+from .in_progress import Ask, spectator
 from .plan import Fixture
 from .record import Record
 from .settings import Entrant, entrants_of, terms_of
@@ -103,7 +104,7 @@ async def _play(setup: Setup, entrants: Sequence[Entrant], fixture: Fixture) -> 
         server = servers(setup.where, setup.given, setup.who)
         return await Playing(server, contestants, terms, setup.token).play(fixture)
     error: Exception | None = None
-    async with served(setup.given) as where:
+    async with served(setup.given) as (where, _):
         try:
             return await Playing(servers(where, setup.given, setup.who), contestants, terms).play(fixture)
         except Exception as raised:  # raised after the daemon has closed, since it is not the daemon's
@@ -115,10 +116,13 @@ async def _play(setup: Setup, entrants: Sequence[Entrant], fixture: Fixture) -> 
 
 
 @asynccontextmanager
-async def served(given: Mapping[str, Any]) -> AsyncIterator[str]:
-    """Yield the address to play on: the server given, or a daemon in this process."""
+async def served(given: Mapping[str, Any]) -> AsyncIterator[tuple[str, Ask]]:
+    """Yield the address to play on, of the server given or of a daemon in this process, and what asks it.
+
+    The latter sees hidden games in this process alone.
+    """
     if given["server"] is not None:
-        yield given["server"]
+        yield given["server"], spectator(servers(given["server"], given, None)(None))
         return
     from gmd.cli.own_commands import import_structlog
 
@@ -129,7 +133,7 @@ async def served(given: Mapping[str, Any]) -> AsyncIterator[str]:
     try:
         async with open_daemon(Config(port=0, data=":memory:")) as daemon:
             prepare_process()  # the whole process belongs to the match
-            yield address(*daemon.addresses[0])
+            yield address(*daemon.addresses[0]), daemon.ask_as_operator
     except ConnectionLost:  # an OSError, of the games
         raise
     except (DataError, OSError) as error:

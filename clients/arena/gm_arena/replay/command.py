@@ -29,7 +29,7 @@ from gm_client.blocking import (
 )
 
 from ..board_drawing import palette_of
-from ..bot import BotUnusable
+from ..bot import BotFailed, BotUnusable
 from ..command_line import POSITIVE, read_key, read_tls, server_arguments, server_options, unreachable
 from ..report import log_to_standard_error
 from .frames import Frame, frame_text, frames_of, header
@@ -67,7 +67,14 @@ class _NoGame(click.ClickException):
 @click.option(
     "--ask", metavar="BOT", help="Give a bot of blind chess what a player was shown, and compare its choices."
 )
-@click.option("--color", type=click.Choice(["white", "black"]), help="With --ask: the player.  [default: white]")
+@click.option(
+    "--analyse", is_flag=True, help="Say what each move of blind chess cost, by Stockfish, and why the worst ones did."
+)
+@click.option(
+    "--color",
+    type=click.Choice(["white", "black"]),
+    help="The player.  [default: with --ask white; with --analyse both]",
+)
 @server_options("The daemon that has the game GAME_ID.")
 @click.option("--socket", "path", metavar="FILE", help="Use the operator's socket instead of the port.")
 @click.option(
@@ -80,7 +87,7 @@ class _NoGame(click.ClickException):
     type=POSITIVE,
     help=f"With --follow: give up after so many seconds without the server.  [default: {PATIENCE_SECONDS:g}]",
 )
-def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, **given: Any) -> None:
+def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, analyse: bool, **given: Any) -> None:
     """\b
     Example: gmd replay game.pgn
 
@@ -96,10 +103,14 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
     --ask asks BOT, named as for gmd match, in the turns of the player of --color, the last one included. Whatever it
     chooses, it is shown the results of the recorded actions, and it has unlimited time.
 
+    --analyse prints a line for each turn of blind chess: the possible positions before and after the sense, what it
+    showed, and the move with its expected result, and what the best one would have had more, on the true board and as
+    its player knew it. Then it names the costliest turns, whose players did not know, or knew and erred.
+
     The exit status is 0 if a whole game was shown, and the bot of --ask chose the same everywhere; 1 if not, or if no
     server was reached; 2 if there is no such game or it cannot be read.
     """
-    _check(game, wanted, follow, ask, given)
+    _check(game, wanted, follow, ask, analyse, given)
     if follow:
         _follow(None if game is None else int(game), given)
         return
@@ -116,6 +127,9 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
             sys.exit(0 if play_back(recorded, ask, given["color"] != "black") else 1)
         except BotUnusable as error:
             raise click.UsageError(f"--ask: {error}") from None
+    if analyse:
+        _analyse(recorded, given["color"])
+        return
     frames = frames_of(recorded)
     if sys.stdout.isatty() and sys.stdin.isatty():
         _step_through(header(recorded), frames)
@@ -125,9 +139,12 @@ def replay(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         raise click.ClickException(f"{recorded.where}: {recorded.bad_move}; the game is shown up to it")
 
 
-def _check(game: str | None, wanted: int | None, follow: bool, ask: str | None, given: dict[str, Any]) -> None:
-    if follow and ask is not None:
-        raise click.UsageError("--ask plays a recorded game back, and --follow shows a live one: give only one")
+def _check(
+    game: str | None, wanted: int | None, follow: bool, ask: str | None, analyse: bool, given: dict[str, Any]
+) -> None:
+    ways = {"--follow": follow, "--ask": ask is not None, "--analyse": analyse}
+    if sum(ways.values()) > 1:
+        raise click.UsageError(f"give only one of {' and '.join(way for way, is_given in ways.items() if is_given)}")
     if follow and game is not None and not game.isdecimal():
         raise click.UsageError(f"--follow: {game!r} is not the id of a game")
     if wanted is not None and follow and game is None:
@@ -137,11 +154,20 @@ def _check(game: str | None, wanted: int | None, follow: bool, ask: str | None, 
         raise click.UsageError(f"--game chooses a game of a FILE, and {game} is a game of the daemon")
     if not follow and game is None:
         raise click.UsageError("give a FILE or a GAME_ID; --follow alone shows the newest live game")
-    if given["color"] is not None and ask is None:
-        raise click.UsageError("--color goes with --ask")
+    if given["color"] is not None and ask is None and not analyse:
+        raise click.UsageError("--color goes with --ask and --analyse")
     for option, name in (("--spectator-key", "key"), ("--patience", "patience")):
         if given[name] is not None and not follow:
             raise click.UsageError(f"{option} goes with --follow")
+
+
+def _analyse(recorded: Recorded, color: str | None) -> None:
+    from .analyse import NoAnalysis, analyse
+
+    try:
+        analyse(recorded, None if color is None else color == "white")
+    except (NoAnalysis, BotFailed) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _follow(game: int | None, given: dict[str, Any]) -> None:

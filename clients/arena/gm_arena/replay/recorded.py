@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +27,7 @@ from gm_recon import BadHistory, History, SavedGame, read_json
 from gm_recon.pgn import VARIANT
 from gm_recon.pgn_reading import read_pgn
 from gmd.games.chess import CLASSICAL
+from gmd.games.events import AnyEvent, Moved, Sensed
 from gmd.games.pgn_text import PgnGame, PgnText, check_is_text, pgn_games
 from gmd.games.replay import replay
 from gmd.games.variants import named_in_pgn, resolve
@@ -36,6 +38,9 @@ from ..endings import ending_words, reason_words
 
 #: Largest file that is read, in bytes: some hundred thousand games of chess.
 MAX_BYTES = 1 << 28
+
+#: The time that a move took, in a comment.
+_TIME = re.compile(r"\[%emt (?P<hours>\d+):(?P<minutes>\d+):(?P<seconds>[\d.]+)\]")
 
 _T = TypeVar("_T")
 
@@ -55,6 +60,7 @@ class Recorded:
     :ivar start: the start position, in games without hidden information.
     :ivar moves: the moves of such games, with their comments.
     :ivar history: the game, if it is reconnaissance blind chess; there are no moves then.
+    :ivar seconds: what turns of blind chess took, by their places in the game from 0, as far as it is recorded.
     :ivar bad_move: the error of the move after the last one here; empty where the game is whole.
     """
 
@@ -68,6 +74,7 @@ class Recorded:
     start: chess.Board = field(default_factory=chess.Board)
     moves: list[chess.pgn.ChildNode] = field(default_factory=list)
     history: History | None = None
+    seconds: dict[int, float] = field(default_factory=dict)
     bad_move: str = ""
 
 
@@ -192,7 +199,9 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
     try:
         pgn = found.read()
         if pgn.headers.get("Variant", "").lower() == VARIANT.lower():
-            return _blind(read_pgn(found.text), where, pgn.headers)
+            blind = _blind(read_pgn(found.text), where, pgn.headers)
+            blind.seconds = _seconds_in(pgn.comments)
+            return blind
         variant, start = start_of(pgn.headers)
         nodes, bad_move = read_main_line(pgn, start)
     except (BadHistory, GmError, ValueError) as error:
@@ -213,6 +222,16 @@ def pgn_game(found: PgnGame, where: str) -> Recorded:
         nodes,
         bad_move=bad_move,
     )
+
+
+def _seconds_in(comments: Mapping[int, str]) -> dict[int, float]:
+    """Return the times in a PGN's comments, by turns from 0."""
+    found = ((ply - 1, _TIME.search(said)) for ply, said in comments.items())
+    return {
+        turn: 3600 * int(time["hours"]) + 60 * int(time["minutes"]) + float(time["seconds"])
+        for turn, time in found
+        if time is not None
+    }
 
 
 def _clock_of(headers: Mapping[str, str]) -> str:
@@ -239,17 +258,18 @@ def line_game(text: str, where: str) -> Recorded:
     """
     line = json.loads(text)
     if "events" in line:
-        return _text_game(_pgn_of(text, line, where), where)
+        return _stored_game(text, line, where)
     try:
         recorded = _text_game(line["pgn"], where)
         recorded.white, recorded.black = line["white"], line["black"]
         recorded.result, recorded.ending = line["result"], line["ending"]
+        recorded.seconds = {time[0]: time[1] for times in line["times"].values() for time in times}
     except KeyError as error:
         raise BadRecord(f"{where} is not a game: it has no {error}") from None
     return recorded
 
 
-def _pgn_of(text: str, line: dict[str, Any], where: str) -> str:
+def _stored_game(text: str, line: dict[str, Any], where: str) -> Recorded:
     from gmd.archive.files import read_line  # with which comes what databases need, a quarter of a second
     from gmd.archive.games import BadGame
 
@@ -259,7 +279,23 @@ def _pgn_of(text: str, line: dict[str, Any], where: str) -> str:
         raise BadRecord(f"{where}: {error}") from None
     game = replay(stored.game_id, stored.events)
     names = {game.named[side == "white"]: line.get(f"{side}_name") for side in ("white", "black")}
-    return full_pgn(game, names.get)
+    recorded = _text_game(full_pgn(game, names.get), where)
+    if recorded.history is not None and game.options.clock is not None:  # without a clock nothing is charged
+        recorded.seconds = _charged(stored.events)
+    return recorded
+
+
+def _charged(events: Iterable[AnyEvent]) -> dict[int, float]:
+    """Return the seconds that the clock charged for each turn, its sense and its move, by turns from 0."""
+    turns: dict[int, float] = {}
+    sensing = 0.0
+    for event in events:
+        if isinstance(event, Sensed):
+            sensing = event.seconds
+        elif isinstance(event, Moved):
+            turns[len(turns)] = sensing + event.seconds
+            sensing = 0.0
+    return turns
 
 
 # --- The main line of a PGN, up to its first illegal move --------------------------------------------------------
