@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.request import urlopen
 
+import msgspec
+from msgspec import NODEFAULT
+from msgspec.structs import FieldInfo, fields
+from prometheus_client.parser import text_string_to_metric_families
 from sphinx.application import Sphinx
 
 from gm_env import INFORMATION, INFORMATION_HEADER, OBSERVATION, PRIVILEGED
 from gm_protocol.errors import ERRORS
 from gmd import background_daemon
 from gmd.config import EMBEDDED, SERVED, Config
+from gmd.games.events import AnyEvent
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -31,7 +37,8 @@ def write_tables(app: Sphinx) -> None:
     tables = {
         "settings": settings(),
         "errors": errors(),
-        "routes": routes(),
+        "events": events(),
+        **of_a_daemon(),
         "observation": numbered("plane", OBSERVATION),
         "information": numbered("column", INFORMATION),
         "information-header": numbered("number", INFORMATION_HEADER),
@@ -71,12 +78,46 @@ def errors() -> Iterator[str]:
         yield f"| `{code}` | {' '.join(meaning.split())} |"
 
 
-def routes() -> Iterator[str]:
-    """Yield the table of HTTP routes, from the OpenAPI document that the daemon serves."""
+def events() -> Iterator[str]:
+    """Yield the table of the events of a game, from their docstrings."""
+    yield "| event | fields | meaning |"
+    yield "|---|---|---|"
+    for event in get_args(AnyEvent):
+        shapes = (f"`{each.name}`{_json_default(each)}" for each in fields(event))
+        meaning = re.sub(r":\w+:`", "`", " ".join((getdoc(event) or "").split())).replace("None", "null")
+        yield f"| `{event.__struct_config__.tag}` | {', '.join(shapes)} | {meaning} |"
+
+
+def _json_default(field: FieldInfo) -> str:
+    if field.required:
+        return ""
+    value = field.default if field.default_factory is NODEFAULT else field.default_factory()
+    return f" ({msgspec.json.encode(value).decode()})"
+
+
+def of_a_daemon() -> dict[str, Iterator[str]]:
+    """Return the tables of HTTP routes and of metrics, from what a daemon serves."""
     logging.getLogger("gmd").setLevel(logging.ERROR)  # Sphinx would show what the daemon logs
     config = Config(port=0, http=True, http_port=0, data=":memory:")
-    with background_daemon(config) as daemon, urlopen(f"http://127.0.0.1:{daemon.http_port}/schema") as response:
-        paths = json.load(response)["paths"]
+    with background_daemon(config) as daemon:
+        found = {}
+        for name in ("schema", "metrics"):
+            with urlopen(f"http://127.0.0.1:{daemon.http_port}/{name}") as response:
+                found[name] = response.read().decode()
+    return {"routes": routes(json.loads(found["schema"])["paths"]), "metrics": metrics(found["metrics"])}
+
+
+def metrics(text: str) -> Iterator[str]:
+    """Yield the table of metrics, from Prometheus's text format."""
+    yield "| metric | type | meaning |"
+    yield "|---|---|---|"
+    for family in text_string_to_metric_families(text):
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        yield f"| `{name}` | {family.type} | {family.documentation} |"
+
+
+def routes(paths: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of HTTP routes, from the paths of the OpenAPI document."""
     yield "| route | what it does |"
     yield "|---|---|"
     for path, methods in paths.items():

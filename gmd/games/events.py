@@ -39,15 +39,16 @@ class Event(Struct, tag_field="event", omit_defaults=True):
 
 
 class Created(Event, tag="created"):
-    """The creation of a game, at its start position. ``result_header`` is the result of the PGN it came from.
+    """The creation of a game, at its start position. ``options`` are those in the reply to ``new_game``.
 
     A seat whose player is None is open to the first player that joins; a seat in ``invited`` is kept for its player.
-    ``lapses`` is the number of seconds after which the game is called off if it has not begun; None for never. A
-    ``ranked`` game counts for the ratings of the ``versions`` of White's and Black's bots at its creation, even if a
-    player begins another version meanwhile. ``asked_by`` is the player who asked for the game by ``new_game`` (0 for
-    an anonymous one), if that keeps a seat for somebody; None if the lobby made the game, and in older logs.
-    ``max_plies`` is the server's limit on the game's length at its creation; a later setting does not change it.
-    ``tags`` are those in :data:`KEPT_TAGS` of the PGN that the game was imported from.
+    ``result_header`` is the result of the PGN that the game came from. ``lapses`` is the number of seconds after which
+    the game is called off if it has not begun; None for never. A ``ranked`` game counts for the ratings of the
+    ``versions`` of White's and Black's bots at its creation, even if a player begins another version meanwhile.
+    ``asked_by`` is the player who asked for the game by ``new_game`` (0 for an anonymous one), if that keeps a seat for
+    somebody; None if the lobby made the game, and in older logs. ``max_plies`` is the server's limit on the game's
+    length at its creation; a later setting does not change it. ``tags`` are those of the PGN that the game was imported
+    from: Event, Site, Date, Round, White, Black, WhiteElo and BlackElo.
     """
 
     player_white: int | None
@@ -100,7 +101,7 @@ class FirstContactMade(Event, tag="heard"):
 
 
 class Sensed(Event, tag="sensed", gc=False):
-    """A sense of a square (None: a pass) by the side to move; its clock is charged ``seconds``."""
+    """A sense of a square (0 is a1, 63 is h8; None: a pass) by the side to move; its clock is charged ``seconds``."""
 
     is_secret = keeps_turn = True
     square: int | None
@@ -123,10 +124,10 @@ class Ended(Event, tag="ended"):
     """The end of a game by anything but a legal move.
 
     ``seat``, ``asked``, ``offer_draw`` and ``claim_draw`` are those of the request that ended the game, so that its
-    retry is recognized; ``asked`` is a termination, or the text of the move that forfeited. A timeout has none of them,
-    unless the seat gave up its time (then ``asked`` is the termination). In a game that was called off, ``seat`` is the
-    seat of the player who declined or withdrew; a log may have such an end without it. The side to move is charged
-    ``seconds``.
+    retry is recognized; ``asked`` is a termination, or the text of the move that forfeited; a long one is ``sha256:``
+    and its digest. A timeout has none of them, unless the seat gave up its time (then ``asked`` is the termination). In
+    a game that was called off, ``seat`` is the seat of the player who declined or withdrew; a log may have such an end
+    without it. The side to move is charged ``seconds``.
     """
 
     termination: Termination

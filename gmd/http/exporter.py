@@ -28,7 +28,7 @@ def make_registry(backend: Vitals) -> CollectorRegistry:
 
 
 class DaemonCollector(Collector):
-    """Every metric of the daemon itself. ``docs/reference/metrics.md`` lists them in a table."""
+    """Every metric of the daemon itself. The manual lists them by their texts here."""
 
     def __init__(self, backend: Vitals) -> None:
         self._backend = backend
@@ -41,7 +41,7 @@ class DaemonCollector(Collector):
         yield from self._event_log()
         yield _histogram(
             "gmd_event_loop_lag_seconds",
-            "How late the event loop woke a sleeping task, sampled once a second.",
+            "Seconds by which the event loop woke a sleeping task late, sampled once a second.",
             self._backend.services.metrics.loop_lag,
         )
         yield InfoMetricFamily(
@@ -54,7 +54,7 @@ class DaemonCollector(Collector):
         counts = self._backend.services.metrics
         requests = CounterMetricFamily(
             "gmd_requests",
-            'Requests by kind and code; the code is "ok" where there was no error.',
+            'Requests by kind ("none" if it is unknown) and by the code of the error, or "ok".',
             labels=("kind", "code"),
         )
         for kind, request in REQUESTS.items():
@@ -64,20 +64,20 @@ class DaemonCollector(Collector):
         yield requests
         yield _histogram(
             "gmd_request_duration_seconds",
-            "From the arrival of a request's last byte (of a wait: from what woke it) to the sending of its reply.",
+            "Seconds from a request's last byte (of a wait: from what woke it) to the sending of its reply.",
             counts.latency,
         )
 
     def _connections(self) -> Iterator[Metric]:
         counts = self._backend.services.metrics
         connections = GaugeMetricFamily(
-            "gmd_connections", "Open connections, including those about to be closed.", labels=("port",)
+            "gmd_connections", "Open connections by port, including those about to be closed.", labels=("port",)
         )
         turned_away = CounterMetricFamily(
-            "gmd_connections_refused", "Connections refused because there were too many.", labels=("port",)
+            "gmd_connections_refused", "Connections refused by port, because there were too many.", labels=("port",)
         )
         evicted = CounterMetricFamily(
-            "gmd_connections_evicted", "Connections evicted to make room for others.", labels=("port",)
+            "gmd_connections_evicted", "Connections evicted by port, to make room for others.", labels=("port",)
         )
         game, operator = self._backend.game_port, self._backend.operator_port
         for name, port in (("game", game), ("operator", operator), *self._backend.http_ports.items()):
@@ -91,7 +91,9 @@ class DaemonCollector(Collector):
         sessions = game.sessions + (0 if operator is None else operator.sessions)
         yield GaugeMetricFamily("gmd_sessions", "Open game sessions, including the operator's.", sessions)
         ended = CounterMetricFamily(
-            "gmd_sessions_ended", "Game sessions ended, by protocol version and reason.", labels=("protocol", "reason")
+            "gmd_sessions_ended",
+            "Game sessions ended, by protocol version (0: nothing was sent) and by reason.",
+            labels=("protocol", "reason"),
         )
         for (version, reason), count in counts.sessions.items():
             ended.add_metric((str(version), reason), count)
@@ -105,14 +107,16 @@ class DaemonCollector(Collector):
         yield GaugeMetricFamily("gmd_games_in_memory", "Games held in memory.", arbiter.games_in_memory)
         roster = self._backend.services.roster
         queue = roster.queue
-        yield GaugeMetricFamily("gmd_bot_games", "Games that have a place with the daemon's bots.", queue.playing)
+        yield GaugeMetricFamily("gmd_bot_games", "Games that the daemon's bots play, each in a process.", queue.playing)
         yield GaugeMetricFamily("gmd_bot_games_waiting", "Games that wait for a place with those bots.", len(queue))
-        yield CounterMetricFamily("gmd_bot_failures", "Processes of those bots that failed.", roster.failures)
+        yield CounterMetricFamily(
+            "gmd_bot_failures", "Processes of those bots that failed; each loses its game.", roster.failures
+        )
 
     def _memory(self) -> Iterator[Metric]:
         services = self._backend.services
         held = GaugeMetricFamily(
-            "gmd_memory_bytes", "Memory held by games and by connections, in bytes.", labels=("what",)
+            "gmd_memory_bytes", "Estimated bytes that games and connections hold.", labels=("what",)
         )
         held.add_metric(("games",), services.arbiter.games_bytes)
         held.add_metric(("connections",), services.memory.held)
@@ -124,9 +128,9 @@ class DaemonCollector(Collector):
     def _event_log(self) -> Iterator[Metric]:
         counts = self._backend.services.metrics
         writable = self._backend.services.arbiter.log.failure is None
-        yield GaugeMetricFamily("gmd_log_writable", "Whether the event log can be written: 1 or 0.", int(writable))
+        yield GaugeMetricFamily("gmd_log_writable", "1 while the event log can be written, otherwise 0.", int(writable))
         yield _histogram("gmd_log_commit_games", "Games in each commit to the event log.", counts.commit_games)
-        yield _histogram("gmd_log_commit_duration_seconds", "How long each commit took.", counts.commit_seconds)
+        yield _histogram("gmd_log_commit_duration_seconds", "Seconds that each commit took.", counts.commit_seconds)
         yield CounterMetricFamily("gmd_log_commit_failures", "Commits that failed.", counts.commits_failed)
 
 

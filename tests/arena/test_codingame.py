@@ -181,7 +181,7 @@ async def moves_of(port: int, witness: Witness) -> list[str]:
 def test_castling_that_codingame_s_referee_allows_and_chess_does_not_is_illegal(
     fen_of_position: str, castling: str, why: str
 ) -> None:
-    """Check a difference that REFEREE.md names."""
+    """Check a difference that ``docs/reference/match.md`` names."""
     board = chess.Board(fen_of_position, chess960=True)
     assert castling not in legal_moves(board), why
     board.remove_piece_at(chess.D1)
@@ -190,7 +190,7 @@ def test_castling_that_codingame_s_referee_allows_and_chess_does_not_is_illegal(
 
 
 def test_en_passant_square_is_given_where_no_capture_is_possible_and_cleared_by_a_drop() -> None:
-    """The latter is a difference that REFEREE.md names."""
+    """The latter is a difference that ``docs/reference/match.md`` names."""
     assert fen(played("e2e4")).split()[3] == "e3"
     board = CrazyhouseBoard("4k3/3p4/8/4P3/8/8/8/4K3[Nn] b - - 0 1")
     for uci in ("d7d5", "N@a3"):

@@ -41,6 +41,12 @@ def examples_of(readme: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", readme.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
+def python_programs() -> list[str]:
+    """Return the programs of the Python client's README (random play) and reference (a refusal, trio, the tracker)."""
+    pages = (PYTHON / "README.md", ROOT / "docs/reference/python-client.md")
+    return [program for page in pages for program in examples_of(page, "python")]
+
+
 @asynccontextmanager
 async def client_of(port: int, **hello: Any) -> AsyncIterator[Client]:
     """Yield a session of our test client with the daemon."""

@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -257,20 +255,3 @@ def test_readme_example_plays_a_game(daemon_process: Served, tmp_path: Path) -> 
     done = subprocess.run([bot], capture_output=True, text=True, timeout=4 * PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+\n", done.stdout)
-
-
-def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
-    for tool in ("gcc", "jq"):
-        require_tool(tool)
-    at_play, registered = examples_of(C / "README.md", "sh")
-    script = (
-        (at_play + registered)
-        .replace("7100", str(daemon_process.port))
-        .replace("./random_bot", f"{tmp_path}/random_bot")
-    )
-    script = script.replace("-o random_bot", f"-o {tmp_path}/random_bot")
-    script = script.replace("cc -std", "gcc -std")
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["sh", "-euc", script], cwd=C, env=env, capture_output=True, text=True, timeout=4 * PATIENCE)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", done.stdout, re.MULTILINE)) == 4

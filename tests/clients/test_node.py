@@ -6,8 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -220,27 +218,9 @@ def install(folder: Path) -> None:
     (folder / "node_modules" / PACKAGE["name"]).symlink_to(NODE)
 
 
-def examples(language: str, port: int) -> Iterable[str]:
-    return (text.replace("7100", str(port)) for text in examples_of(NODE / "README.md", language))
-
-
-def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
-    node = require_tool("node")
+def test_readme_program_runs(daemon_process: Served, tmp_path: Path) -> None:
     install(tmp_path)
-    printed = []
-    for number, source in enumerate(examples("js", daemon_process.port)):
-        (tmp_path / f"{number}.mjs").write_text(source)
-        printed.append(run(node, f"{number}.mjs", cwd=tmp_path))
-    against_itself, at_once, registered = printed
-    assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", against_itself)
-    assert at_once == "20 e2e4\ntrue illegal_move\n"
-    assert registered == "true open\n"
-
-
-def test_readme_commands_run(daemon_process: Served) -> None:
-    for tool in ("node", "jq"):
-        require_tool(tool)
-    at_play, registered = examples("sh", daemon_process.port)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    printed = run("sh", "-euc", at_play + registered, env={"PATH": path})
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 4
+    (source,) = examples_of(NODE / "README.md", "js")
+    (tmp_path / "bot.mjs").write_text(source.replace("7100", str(daemon_process.port)))
+    printed = run(require_tool("node"), "bot.mjs", cwd=tmp_path)
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2) [a-z_]+ 1\..*\n", printed)

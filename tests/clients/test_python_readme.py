@@ -1,18 +1,16 @@
-"""The examples in the README of the Python clients, and the examples in the folder next to it."""
+"""The examples in the README and the reference of the Python clients."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.clients.other_languages import PYTHON, examples_of
+from tests.clients.other_languages import python_programs
 from tests.serving import Served
-from tests.tools import require_tool
 
 pytestmark = pytest.mark.slow
 
@@ -29,20 +27,10 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-def test_readme_programs_run(daemon_process: Served, tmp_path: Path) -> None:
-    sources = [text.replace("7100", str(daemon_process.port)) for text in examples_of(PYTHON / "README.md", "python")]
-    at_random, refused, registered, by_trio, tracking = [
-        run(sys.executable, "-c", source, cwd=tmp_path) for source in sources
-    ]
+def test_programs_of_readme_and_reference_run(daemon_process: Served, tmp_path: Path) -> None:
+    sources = [text.replace("7100", str(daemon_process.port)) for text in python_programs()]
+    at_random, refused, by_trio, tracking = [run(sys.executable, "-c", source, cwd=tmp_path) for source in sources]
     assert at_random in {"1-0\n", "0-1\n", "1/2-1/2\n"}
     assert refused == "e2e4 illegal_move\n"
-    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", registered)
     assert by_trio == ""
     assert tracking in {"victory_white\n", "victory_black\n", "draw_fifty_moves\n"}
-
-
-def test_readme_commands_run(daemon_process: Served) -> None:
-    require_tool("jq")
-    (commands,) = examples_of(PYTHON / "README.md", "sh")
-    printed = run("sh", "-euc", commands.replace("7100", str(daemon_process.port)), cwd=PYTHON)
-    assert len(re.findall(r"^(1-0|0-1|1/2-1/2) [a-z_]+$", printed, re.MULTILINE)) == 2

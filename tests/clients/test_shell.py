@@ -88,14 +88,12 @@ def test_missing_option_is_named(daemon_process: Served) -> None:
 
 
 def test_readme_commands_run(daemon_process: Served, tmp_path: Path) -> None:
-    open_ids, registered = [
-        run_example(text, daemon_process, tmp_path) for text in examples_of(SHELL / "README.md", "sh")
-    ]
-    *registered, listed = registered
-    for lines in (sorted(open_ids), sorted(registered)):
-        assert len(lines) == 4
-        assert lines[0::2] == lines[1::2]
-    termination = max(registered).split()[1] if "victory" in max(registered) else "draw_turn_limit"
+    (commands,) = examples_of(SHELL / "README.md", "sh")
+    *printed, listed = run_example(commands, daemon_process, tmp_path)
+    lines = sorted(printed)
+    assert len(lines) == 4
+    assert lines[0::2] == lines[1::2]
+    termination = max(lines).split()[1] if "victory" in max(lines) else "draw_turn_limit"
     assert listed == f'["over","{termination}"]'
     assert (tmp_path / "my-bot.key").stat().st_mode & 0o077 == 0
 

@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 from gm_client import gmcat
 from gm_client.blocking import VERSION
 from gmd import version
-from tests.clients.other_languages import NODE, PYTHON, ROOT, examples_of
+from tests.clients.other_languages import NODE, PYTHON, ROOT, python_programs
 from tests.clients.running import PING
 from tests.serving import Served
 
@@ -122,15 +122,15 @@ def bare(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Alone:
 
 
 def programs(daemon: Served) -> tuple[str, ...]:
-    """Return the examples of the README: random play, a refusal, registration, trio, the tracker."""
-    return tuple(text.replace("7100", str(daemon.port)) for text in examples_of(PYTHON / "README.md", "python"))
+    """Return the client's examples: random play, a refusal, trio, the tracker."""
+    return tuple(text.replace("7100", str(daemon.port)) for text in python_programs())
 
 
 @pytest.mark.slow
 def test_blocking_client_needs_only_python(bare: Alone, daemon_process: Served) -> None:
-    _, refused, registered, _, _ = programs(daemon_process)
+    at_random, refused, _, _ = programs(daemon_process)
     assert bare.run("python", "-c", refused) == "e2e4 illegal_move\n"
-    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", bare.run("python", "-c", registered))
+    assert re.fullmatch(r"(1-0|0-1|1/2-1/2)\n", bare.run("python", "-c", at_random))
     assert bare.run("gmcat", "--port", str(daemon_process.port), PING) == '{"error":null}\n'
 
 

@@ -44,6 +44,11 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     settings = (tmp_path / "html/reference/settings.html").read_text("utf-8")
     assert "max_connections_per_address" in settings
+    metrics = (tmp_path / "html/reference/metrics.html").read_text("utf-8")
+    assert "gmd_requests_total" in metrics
+    assert "gmd_process_open_fds" in metrics
+    files = (tmp_path / "html/reference/files.html").read_text("utf-8")
+    assert "result_header" in files
     commands = (tmp_path / "html/reference/commands.html").read_text("utf-8")
     assert {"serve", "match", "replay", "train"} < set(re.findall(r'id="gmd-([a-z]+)"', commands))
     assert (tmp_path / "html/search.html").exists()

@@ -20,6 +20,10 @@ ELSEWHERE = {
     "reference/env.md": "tests/env/test_pages.py",
     "reference/env-interfaces.md": "tests/env/test_pages.py",
     "reference/env-policies.md": "tests/env/test_pages.py",
+    "reference/bots.md": "tests/bots/test_readme.py",
+    "reference/match.md": "tests/arena/test_pages.py",
+    "reference/python-client.md": "tests/clients/test_python_readme.py",
+    "reference/replay.md": "tests/arena/test_pages.py",
 }
 KEY = r"[\w-]{43}"
 

@@ -1,4 +1,4 @@
-"""The client of :mod:`gm_client.chess_client` for trio: the same names, fields, replies and errors.
+"""The client of :mod:`gm_client.chess_client` for trio: the same names, fields, replies and errors::
 
     async with await connect(player=1) as client:
         game_id = (await client.new_game(1, 2, variant="rbc"))["game_id"]
