@@ -52,7 +52,7 @@ export class Client {
   #children = new Set(); // the clients of loops of turns
 
   constructor(options = {}) {
-    const { client = "gm-client/0.2.0", patience = PATIENCE_SECONDS, ...others } = options;
+    const { client = "gm-client/0.3.0", patience = PATIENCE_SECONDS, ...others } = options;
     const { player, name, key, password, spectator_key, host, port, ...where } = others;
     this.#servers = addresses(host, port);
     this.#options = { ...where, patience };

@@ -333,7 +333,7 @@ test("a later hello is what the next connection begins with", async (t) => {
       peer.reset();
     },
     async (peer) => {
-      assert.deepEqual(await peer.greet(), { kind: "hello", protocol: 2, client: "gm-client/0.2.0", player: 2 });
+      assert.deepEqual(await peer.greet(), { kind: "hello", protocol: 2, client: "gm-client/0.3.0", player: 2 });
       await peer.read();
       peer.write(OK);
     },
@@ -347,7 +347,7 @@ test("a later hello is what the next connection begins with", async (t) => {
 const NO = { error: "that key is no good", code: "unauthorized" };
 
 test("a rekey whose reply is lost is asked again with the old key, and all else waits for the new one", async (t) => {
-  const hello = (key) => ({ kind: "hello", protocol: 2, client: "gm-client/0.2.0", player: 7, key });
+  const hello = (key) => ({ kind: "hello", protocol: 2, client: "gm-client/0.3.0", player: 7, key });
   let token;
   const port = await serve(
     t,
@@ -420,7 +420,7 @@ test("a new key is what the next connection begins with, and nobody else's is", 
   await client.rekey({ player: 8, key: "old for 8" });
   await client.rekey();
   await client.ping();
-  const own = { kind: "hello", protocol: 2, client: "gm-client/0.2.0", name: "bot" };
+  const own = { kind: "hello", protocol: 2, client: "gm-client/0.3.0", name: "bot" };
   const secret = { ...own, password: "a long secret" };
   assert.deepEqual(greetings, [secret, secret, { ...own, key: "new for 7" }]);
 });
@@ -467,7 +467,7 @@ test("the session that got the new key goes on, and what it is not authorised to
 });
 
 test("a hello that is refused makes the session nobody's, and those that follow", async (t) => {
-  const nobody = { kind: "hello", protocol: 2, client: "gm-client/0.2.0" };
+  const nobody = { kind: "hello", protocol: 2, client: "gm-client/0.3.0" };
   const port = await serve(
     t,
     async (peer) => {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 DEFAULT_PORT = 7100
 
 #: The largest reply accepted, in bytes. The longest game's history is some 10 MB. A server of another protocol is

@@ -26,7 +26,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 
 #: The operator's socket in a daemon's data directory.
 SOCKET_NAME = "operator.sock"
