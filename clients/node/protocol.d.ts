@@ -66,7 +66,7 @@ export interface Clock {
   per_move?: number;
   /** Overstepping that does not lose. */
   margin?: number;
-  /** Most delay per request not charged. */
+  /** Most delay not charged, per request. */
   lag?: number;
 }
 
@@ -78,7 +78,7 @@ export interface ContestReport {
   form: "match" | "tournament";
   /** Of its games. */
   variant: Variant;
-  /** stopped: to be resumed, perhaps. */
+  /** stopped: it may be resumed. */
   status?: "over" | "running" | "stopped";
   /** A sentence: what is played, or the verdict. */
   note?: string;
@@ -181,7 +181,7 @@ export interface ContestGame {
   white: number;
   /** The place in players. */
   black: number;
-  /** Left out: it is played. */
+  /** Left out: in progress. */
   result?: "+/-" | "-/+" | "-/-" | "0-1" | "1-0" | "1/2-1/2" | null;
   [field: string]: unknown;
 }
@@ -462,7 +462,7 @@ export interface InvitationRow {
   name: string | null;
   /** The player's color. */
   color: Color;
-  /** What it is played with. */
+  /** The game's options. */
   options: Options;
   /** Whether it counts for ratings. */
   ranked: boolean;
@@ -849,7 +849,7 @@ export interface NewGameReply extends Reply {
   game_id: number;
   /** The game's state. */
   state: GameState;
-  /** What it is played with. */
+  /** The game's options. */
   options: Options;
 }
 
@@ -901,7 +901,7 @@ export interface JoinReply extends Reply {
   seat: Color;
   /** The game's state. */
   state: GameState;
-  /** What it is played with. */
+  /** The game's options. */
   options: Options;
   /** If a player is registered. */
   names?: PlayerNames;
@@ -941,7 +941,7 @@ export interface SeatReply extends Reply {
   seat: Color | null;
   /** The game's state. */
   state: GameState | null;
-  /** What it is played with. */
+  /** The game's options. */
   options: Options | null;
 }
 
@@ -989,7 +989,7 @@ export interface PairReply extends Reply {
   called_off: Color | null;
   /** The game's state. */
   state: GameState;
-  /** What it is played with. */
+  /** The game's options. */
   options: Options;
 }
 

@@ -85,7 +85,7 @@ class ContestGame(Struct, kw_only=True, frozen=True):
     game_id: Annotated[int, Meta(ge=0, le=2**53 - 1)]  #: The game.
     white: Number  #: The place in players.
     black: Number  #: The place in players.
-    result: ContestResult | None = None  #: Left out: it is played.
+    result: ContestResult | None = None  #: Left out: in progress.
 
 
 class ContestReport(Struct, kw_only=True, frozen=True):
@@ -94,7 +94,7 @@ class ContestReport(Struct, kw_only=True, frozen=True):
     title: Title  #: The contest's name.
     form: ContestForm  #: What it is.
     variant: Variant  #: Of its games.
-    status: ContestStatus = "running"  #: stopped: to be resumed, perhaps.
+    status: ContestStatus = "running"  #: stopped: it may be resumed.
     note: Note = ""  #: A sentence: what is played, or the verdict.
     planned: Count | None = None  #: Games planned, if known.
     games: Count = 0  #: Games that are over.

@@ -85,7 +85,7 @@ class SeatReply(Reply, kw_only=True):
     game_id: int | None  #: The game.
     seat: Color | None  #: The player's seat.
     state: GameState | None  #: The game's state.
-    options: GameOptions | None  #: What it is played with.
+    options: GameOptions | None  #: The game's options.
     error: None = None
 
 
@@ -98,7 +98,7 @@ class PairReply(Reply, kw_only=True):
     accepted: list[Color]  #: The seats taken so far.
     called_off: Color | None  #: The side that called it off.
     state: GameState  #: The game's state.
-    options: GameOptions  #: What it is played with.
+    options: GameOptions  #: The game's options.
     error: None = None
 
 
@@ -114,7 +114,7 @@ class InvitationRow(Struct, kw_only=True, frozen=True):
     opponent: int | None  #: The other player; null: an open seat.
     name: str | None  #: Its name, if registered.
     color: Color  #: The player's color.
-    options: GameOptions  #: What it is played with.
+    options: GameOptions  #: The game's options.
     ranked: bool  #: Whether it counts for ratings.
     created: str  #: UTC: 2026-11-21T04:41:00Z.
     lapses: float | None  #: Seconds from created until it expires, if known.

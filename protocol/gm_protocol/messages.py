@@ -273,7 +273,7 @@ class NewGameReply(Reply, kw_only=True):
 
     game_id: int  #: The game.
     state: GameState  #: The game's state.
-    options: GameOptions  #: What it is played with.
+    options: GameOptions  #: The game's options.
     error: None = None
 
 
@@ -291,7 +291,7 @@ class JoinReply(Reply, kw_only=True):
 
     seat: Color  #: The player's seat.
     state: GameState  #: The game's state.
-    options: GameOptions  #: What it is played with.
+    options: GameOptions  #: The game's options.
     names: PlayerNames | UnsetType = UNSET  #: If a player is registered.
     error: None = None
 

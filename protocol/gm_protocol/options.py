@@ -32,7 +32,7 @@ class ClockOption(Struct, frozen=True, forbid_unknown_fields=True):
     first_move: Seconds | UnsetType = UNSET  #: Time for the first move, above 0.
     per_move: Seconds | UnsetType = UNSET  #: Time for each later move, above 0.
     margin: Seconds | UnsetType = UNSET  #: Overstepping that does not lose.
-    lag: Seconds | UnsetType = UNSET  #: Most delay per request not charged.
+    lag: Seconds | UnsetType = UNSET  #: Most delay not charged, per request.
 
 
 class GameOptions(Struct, frozen=True, kw_only=True):

@@ -209,7 +209,7 @@ class Clock(TypedDict):
     per_move: NotRequired[float]
     #: Overstepping that does not lose.
     margin: NotRequired[float]
-    #: Most delay per request not charged.
+    #: Most delay not charged, per request.
     lag: NotRequired[float]
 
 
@@ -222,7 +222,7 @@ class ContestReport(TypedDict):
     form: Literal["match", "tournament"]
     #: Of its games.
     variant: Variant
-    #: stopped: to be resumed, perhaps.
+    #: stopped: it may be resumed.
     status: NotRequired[Literal["over", "running", "stopped"]]
     #: A sentence: what is played, or the verdict.
     note: NotRequired[str]
@@ -325,7 +325,7 @@ class ContestGame(TypedDict):
     white: int
     #: The place in players.
     black: int
-    #: Left out: it is played.
+    #: Left out: in progress.
     result: NotRequired[Literal["+/-", "-/+", "-/-", "0-1", "1-0", "1/2-1/2"] | None]
 
 
@@ -606,7 +606,7 @@ class InvitationRow(TypedDict):
     name: str | None
     #: The player's color.
     color: Color
-    #: What it is played with.
+    #: The game's options.
     options: Options
     #: Whether it counts for ratings.
     ranked: bool
@@ -946,7 +946,7 @@ class NewGameReply(Reply):
     game_id: int
     #: The game's state.
     state: GameState
-    #: What it is played with.
+    #: The game's options.
     options: Options
 
 
@@ -1006,7 +1006,7 @@ class JoinReply(Reply):
     seat: Color
     #: The game's state.
     state: GameState
-    #: What it is played with.
+    #: The game's options.
     options: Options
     #: If a player is registered.
     names: NotRequired[PlayerNames]
@@ -1050,7 +1050,7 @@ class SeatReply(Reply):
     seat: Color | None
     #: The game's state.
     state: GameState | None
-    #: What it is played with.
+    #: The game's options.
     options: Options | None
 
 
@@ -1100,7 +1100,7 @@ class PairReply(Reply):
     called_off: Color | None
     #: The game's state.
     state: GameState
-    #: What it is played with.
+    #: The game's options.
     options: Options
 
 
