@@ -21,6 +21,7 @@ from gm_arena.match.settings import Entrant
 from gm_client.blocking import GameState, HistoryReply
 from gm_client.trio_client import Turn
 from tests.arena.matches import AT_RANDOM, PATIENCE, SHORT, TWO, command, nuisance, run
+from tests.cli.commands import logging_of_its_own
 from tests.helpers import connected, running_daemon
 from tests.terminal import plain, shown
 
@@ -72,7 +73,8 @@ def test_line_each_minute_shows_the_games_in_progress_and_after_the_first_one_th
     monkeypatch.setattr(trio, "run", partial(trio.run, clock=MockClock(autojump_threshold=0)))
     entrants = [Entrant(name, name, SlowBots()) for name in ("one", "two")]
     given = {**defaults(), "seed": 0, "games": 3, "max_moves": 6, "clock": {"initial": 600.0}}
-    assert play_match(["one", "two"], entrants, "standard", given) == 0
+    with logging_of_its_own():
+        assert play_match(["one", "two"], entrants, "standard", given) == 0
     assert capsys.readouterr().err.splitlines() == [
         "after 60 s: 0 of 3 games; one - two at ply 3, clocks 9:26 and 9:34",
         "after 2 min: 0 of 3 games; one - two at ply 7, clocks 8:52 and 9:08",

@@ -121,9 +121,12 @@ def _promote(page: Page, move: chess.Move, *, keyboard: bool = False) -> None:
 
 
 def sense_around(page: Page, name: str) -> None:
-    """Sense around a square as soon as it is the player's turn; before that a click there would mean nothing."""
-    expect(page.locator(".status .outcome")).to_have_text(re.compile("choose the square around which to sense"))
+    """Sense around a square as soon as it is the player's turn, and wait for the result: a page asks for one thing at
+    a time."""
+    outcome = page.locator(".status .outcome")
+    expect(outcome).to_have_text(re.compile("choose the square around which to sense"))
     press(page, name)
+    expect(outcome).to_have_text(re.compile("^Your turn( to move|: you are in check)"))
 
 
 def type_move(page: Page, move: chess.Move) -> None:

@@ -38,7 +38,7 @@ def gmd(*arguments: object, input: str | None = None, env: Mapping[str, str] | N
     """
     ours = environment(env)
     variables = {name: ours.get(name) for name in {**os.environ, **ours}}  # None: removed while it runs
-    with _logging_of_its_own():
+    with logging_of_its_own():
         ran = CliRunner().invoke(main, [str(argument) for argument in arguments], input=input, env=variables)
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
@@ -46,7 +46,7 @@ def gmd(*arguments: object, input: str | None = None, env: Mapping[str, str] | N
 
 
 @contextmanager
-def _logging_of_its_own() -> Iterator[None]:
+def logging_of_its_own() -> Iterator[None]:
     """Let a command configure logging as in a process of its own, and undo that afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

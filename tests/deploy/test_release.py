@@ -131,7 +131,9 @@ def test_installed_client_and_bots_play_on_the_installed_daemon(kind: str, dist:
     assert server.run("gmd", "--version") == f"gmd, version {VERSION}\n"
     assert client.run("gmcat", "--version") == f"gmcat {VERSION}\n"
     points = PROJECT["project"]["entry-points"]
-    named = {name for group in ("gmd.commands", "gmd.bots", "gmd.evaluations") for name in points[group]}
+    named = {
+        name for group in ("gmd.commands", "gmd.bots", "gmd.evaluations", "gmd.analyses") for name in points[group]
+    }
     assert server.run("python", "-c", ENTRY_POINTS).split() == sorted([*named, "gmd", "gmcat"])
     arguments = ["--games", "1", "--max-moves", "3", "--variant", "rbc", "--quiet"]
     assert "random" in server.run("gmd", "match", "random", "random", *arguments)

@@ -57,8 +57,8 @@ def test_bot_written_for_reconchess_plays() -> None:
 
 def test_bot_plays_in_pettingzoo() -> None:
     env = rbc.env(max_turns=8)
-    bot = ready_made.Player(BotOpponent("random:seed=1", failing="raise"))
-    players = {"player_0": ready_made.Player(ready_made.Greedy()), "player_1": bot}
+    bot = ready_made.Actor(BotOpponent("random:seed=1", failing="raise"))
+    players = {"player_0": ready_made.Actor(ready_made.Greedy()), "player_1": bot}
     for _ in range(2):
         env.reset()
         for agent in env.agent_iter():

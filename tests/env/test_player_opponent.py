@@ -112,7 +112,7 @@ def test_player_acts_the_same_where_it_was_told_the_same() -> None:
 def test_reconchess_s_own_bots_play_in_many_games_at_once(bot: type) -> None:
     random.seed(5)
     opponent = PlayerOpponent(bot, failing="raise")
-    envs, player = RbcVectorEnv(6, opponent=opponent, max_turns=30), ready_made.Player(ready_made.Greedy(), seed=1)
+    envs, player = RbcVectorEnv(6, opponent=opponent, max_turns=30), ready_made.Actor(ready_made.Greedy(), seed=1)
     observed, info = envs.reset(seed=1)
     ended = 0
     for _ in range(150):
@@ -145,8 +145,8 @@ def test_trout_bot_plays_and_its_engines_are_ended(monkeypatch: pytest.MonkeyPat
 def test_player_plays_in_pettingzoo() -> None:
     env = rbc.env(max_turns=10)
     players = {
-        "player_0": ready_made.Player(PlayerOpponent(RandomBot, failing="raise")),
-        "player_1": ready_made.Player(ready_made.Greedy()),
+        "player_0": ready_made.Actor(PlayerOpponent(RandomBot, failing="raise")),
+        "player_1": ready_made.Actor(ready_made.Greedy()),
     }
     for _ in range(2):
         env.reset()

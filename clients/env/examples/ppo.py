@@ -94,13 +94,13 @@ def play(agent, bot, games, seed=1):
     torch.manual_seed(seed)
     env = gymnasium.make(RBC, opponent=BotOpponent(bot) if bot else None, illegal="raise")
     for game in range(games):
-        (observed, info), over = env.reset(seed=seed + game), False
+        (observed, info), reward, over = env.reset(seed=seed + game), 0.0, False
         while not over:
             observations, legal = tensors(observed[None], info["action_mask"][None])
             with torch.no_grad():
                 policy, _ = agent(observations, legal)
             observed, reward, over, _, info = env.step(legal[0, policy.sample()].item())
-        yield int(reward)
+        yield round(float(reward))
     env.close()
 
 
