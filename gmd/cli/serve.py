@@ -63,10 +63,18 @@ def _setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             kind, flag, default = None, f"{flag}/--no-{flag}", flag if default else f"no-{flag}"
         elif get_origin(kind) is Literal:
             kind = click.Choice(get_args(kind))
+        elif name == "data":
+            default = _from_home(default)
         said = "" if default is None else f"default: {default}; "
         help_text = f"{meta.description}  [{said}or GMD_{name.upper()}]"
         command = click.option(f"--{flag}", name, type=kind, default=None, help=help_text)(command)
     return command
+
+
+def _from_home(path: str) -> str:
+    """Return a path with ``~`` in place of the home directory: the manual shows this help, too."""
+    home = os.path.expanduser("~/")
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
 @click.command()

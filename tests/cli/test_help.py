@@ -15,6 +15,8 @@ from click.testing import CliRunner
 
 from gmd.cli import main
 from gmd.cli.own_commands import GROUPS, OTHERS, group_of, position
+from gmd.cli.serve import serve
+from gmd.config import SERVED
 from tests.cli.parsing import parse
 
 EXAMPLE = "\b\nExample: "
@@ -49,6 +51,12 @@ def test_every_command_has_help_with_an_example_that_parses_and_all_its_options(
         assert "Example" not in shown.partition("Commands:")[2]
     with pytest.raises(click.NoSuchOption):
         parse(main, ["check", "--dta", "games"])
+
+
+def test_default_data_directory_is_shown_from_the_home_directory() -> None:
+    (text,) = (each.help or "" for each in serve.params if isinstance(each, click.Option) and each.name == "data")
+    shown = text.partition("default: ")[2].partition(";")[0]
+    assert (Path(shown).expanduser(), f"{Path.home()}/" in shown) == (Path(SERVED.data), False)
 
 
 def test_every_gmd_command_is_listed_under_its_heading() -> None:

@@ -20,7 +20,7 @@ PAGES = [
     *ROOT.glob("gmd/http/pages/templates/*.html"),
 ]
 #: Of a line, or of inline code: what follows "pip install", up to a comment or the end of the code.
-_COMMAND = re.compile(r"(?P<pip>\S*\bpip) install (?P<words>[^`#&\n]*[^`#&\s.;:])")
+_COMMAND = re.compile(r"(?P<pip>\S*\bpip) install (?P<words>-e \.(?=[\s`<])|[^`#&\n]*[^`#&\s.;:])")
 #: The rows of the table of ``clients/python/README.md``, whose head says "pip install".
 _ROW = re.compile(r"^\| `('?path/to/gmd[^`]+)` \|", re.MULTILINE)
 #: What brings gigabytes.

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "data: … was written by a newer gmd": "event_log/test_opening.py",
     "data: … cannot be read as a log of games": "event_log/test_opening.py",
     "commits are missing": "event_log/test_lost_files.py",
+    "… of … from this address are open": "tcp/test_session_slots.py",
     "gm_env compiles its kernels": "env/test_cache.py",
     "games repeat …; give --openings": "arena/test_verdict.py",
 }
