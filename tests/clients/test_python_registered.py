@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import gmd
-from gm_client import GmError, blocking
+from gm_bots.examples import Wanderer
+from gm_client import GmError, blocking, connect, run
 from gm_protocol.base import FIRST_REGISTERED
 from gmd.background import BackgroundDaemon
 from tests.clients.python_clients import Clients, Json
@@ -89,6 +91,23 @@ def test_key_can_come_with_each_request(clients: Clients, house: BackgroundDaemo
     with refusal("unauthorized"):
         client.move(game_id, "e4", player=me.id)
     assert client.move(game_id, "e4", player=me.id, key=me.key)["error"] is None
+
+
+# Players.
+
+
+def test_player_that_waits_for_its_next_game_is_invited_to_one_at_a_time(house: BackgroundDaemon) -> None:
+    host, guest = registered(house), registered(house)
+    login: dict[str, Any] = {"port": house.port, "name": guest.name, "key": guest.key}
+    with connect(port=house.port, name=host.name, key=host.key) as client, ThreadPoolExecutor() as threads:
+        first = client.new_game(host.id, guest.id, variant="rbc", max_turns=1)["game_id"]
+        played = threads.submit(run, Wanderer(), **login)
+        run(Wanderer(), first, port=house.port, name=host.name, key=host.key)
+        played.result(60)
+        with connect(**login):  # present
+            client.challenge(guest.name, variant="rbc")
+            with refusal("not_available"):
+                client.challenge(guest.name, variant="rbc")
 
 
 # New keys.

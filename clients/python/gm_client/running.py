@@ -87,7 +87,8 @@ def run(
     warning, which Python prints to standard error if the program does not configure ``logging``.
 
     :param game_id: the game, in which the client's player has a seat, is invited to one, or takes an open one. Without
-        it and without ``opponent`` it is the next one that waits for the player at its beginning, or invites it.
+        it and without ``opponent`` it is the next one that waits for the player at its beginning, or invites it; a
+        registered player is then invited to one game at a time from now on (``max_games`` of ``settings``).
     :param opponent: makes a new game: the id of the other player, or the name of one of the server's bots or of a
         registered player who is present.
     :param color: the player's colour; by default White in a new game, and else that of its seat.
@@ -118,6 +119,8 @@ def run(
         if opponent is not None:
             game_id = _new_game(client, opponent, color or "white", terms)
         elif game_id is None:
+            if hello.get("key") or hello.get("password"):
+                _take_one_at_a_time(client)
             game_id = _next_game(client, color)
         return _play(client, bot, game_id, color)
 
@@ -140,6 +143,12 @@ def _challenge(client: Client, opponent: str, color: Color, terms: _Terms, bots:
             raise
         known = f"no bot of the server ({', '.join(bots) or 'it has none'}), nor a player to invite"
         raise ValueError(f"opponent: {opponent!r} is {known}: {error}") from error
+
+
+def _take_one_at_a_time(client: Client) -> None:
+    """Have a registered player invited to one game at a time: further invitations would lapse during this one."""
+    if client.settings()["max_games"] != 1:
+        client.settings(max_games=1)
 
 
 def _next_game(client: Client, color: Color | None) -> int:
