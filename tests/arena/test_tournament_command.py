@@ -148,13 +148,14 @@ async def test_tournament_prints_its_progress_and_writes_its_files(tmp_path: Pat
 
 @pytest.mark.slow
 async def test_interrupted_tournament_prints_how_to_resume(tmp_path: Path) -> None:
-    async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea") as process:
+    options = ("--csv-out", str(tmp_path / "spring.csv"))
+    async with hall(tmp_path, "ada", "bea"), tournament(tmp_path, "spring", "ada", "bea", *options) as process:
         assert await read_lines(process, 2) == ["round 1: 1 game", "waiting for ada, bea, for 600 s (--absence)"]
         process.send_signal(2)
         assert await process.wait() == 130
         assert process.stderr is not None
         path = tmp_path / "tournaments" / "spring.jsonl"
-        words = f"left. Continue with: gmd tournament {path} --resume --data {tmp_path}\n"
+        words = f"left. Continue with: gmd tournament {path} --resume --data {tmp_path} {' '.join(options)}\n"
         assert (await process.stderr.receive_some()).decode() == words
 
 

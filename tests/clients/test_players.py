@@ -463,6 +463,12 @@ def test_missing_extra_of_the_environment_is_named() -> None:
     assert ran.stderr.splitlines()[-1] == expected
 
 
+def test_missing_extra_of_the_client_is_named() -> None:
+    code = "import sys; sys.modules['chess'] = None; from gm_client import run"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stderr.endswith("gm_client.run needs python-chess: pip install 'grandmasterd-client[rbc]'\n")
+
+
 def test_player_waits_for_a_game_beyond_the_server_s_longest_wait() -> None:
     with (
         served("--max-wait", "0.1") as daemon,

@@ -217,7 +217,7 @@ def test_records_are_exported_imported_and_checked(at_desk: Reader) -> None:
     printed, rescued = at_desk.follow(MANUAL / "how-to/records.md")
     assert printed.splitlines()[:5] == ["1", "available_move", "available_move", "available_move", "victory_black"]
     assert '[Result "0-1"]' in (at_desk.folder / "games.pgn").read_text("utf-8")
-    assert len((at_desk.folder / "backup.jsonl").read_text("utf-8").splitlines()) >= 1
+    assert len((at_desk.folder / "games.jsonl").read_text("utf-8").splitlines()) >= 1
     assert rescued.splitlines()[0].startswith("Imported a whole log with ")
     assert rescued.splitlines()[1].endswith(": nothing is damaged.")
 

@@ -24,8 +24,12 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "run":
-        from .running import run
-
+        try:
+            from .running import run
+        except ModuleNotFoundError as error:
+            if error.name == "chess":
+                error.msg = "gm_client.run needs python-chess: pip install 'grandmasterd-client[rbc]'"
+            raise
         return run
     from . import blocking
 

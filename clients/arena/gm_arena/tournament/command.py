@@ -116,20 +116,23 @@ def tournament(ctx: click.Context, /, name: str, players: tuple[str, ...], **giv
     try:
         status = trio.run(_run, directory, path, name, players, given)
     except KeyboardInterrupt:
-        click.echo(f"left.{_how_to_go_on(path, directory)}", err=True)
+        click.echo(f"left.{_how_to_go_on(path, directory, given)}", err=True)
         sys.exit(130)
     except RecordError as error:
         raise click.UsageError(str(error)) from None
     except (ConnectionLost, BadReply) as error:
-        raise click.ClickException(f"{error}: is gmd serve running?{_how_to_go_on(path, directory)}") from None
+        raise click.ClickException(f"{error}: is gmd serve running?{_how_to_go_on(path, directory, given)}") from None
     except GmError as error:
-        raise click.ClickException(f"the daemon refuses: {error}.{_how_to_go_on(path, directory)}") from None
+        raise click.ClickException(f"the daemon refuses: {error}.{_how_to_go_on(path, directory, given)}") from None
     sys.exit(status)
 
 
-def _how_to_go_on(path: Path, directory: Path) -> str:
-    """Return the command that continues the tournament, where there is a record to continue."""
+def _how_to_go_on(path: Path, directory: Path, given: dict[str, Any]) -> str:
+    """Return the command that continues the tournament and writes the same files, if there is a record to continue."""
     command = ["gmd", "tournament", str(path), "--resume", "--data", str(directory)]
+    for option in ("pgn_out", "csv_out"):
+        if given[option] is not None:
+            command += [f"--{option.replace('_', '-')}", str(given[option])]
     return f" Continue with: {shlex.join(command)}" if path.exists() else ""
 
 
