@@ -75,8 +75,8 @@ class BatchedRbc(Views):
 
     **A finished game** has ``ended`` set by the call of :meth:`move` that finished it, and stays as it is until the
     next turn. In that turn it ignores its actions: :meth:`sense` starts a new game in its place, and :meth:`move` does
-    nothing there. So the reset takes one turn, as in Gymnasium's ``AutoresetMode.NEXT_STEP``. With ``autoreset=False`` it ignores
-    all actions until :meth:`reset`, also when no game is left: stop when all phases are OVER.
+    nothing there. So the reset takes one turn, as in Gymnasium's ``AutoresetMode.NEXT_STEP``. With ``autoreset=False``
+    it ignores all actions until :meth:`reset`, also when no game is left: stop when all phases are OVER.
 
     The same seed and actions give the same games and random numbers on every platform. Kernels release the GIL. Use a
     batch for each thread: the calls of several threads take turns, and overwrite each other's arrays.
