@@ -97,6 +97,25 @@ def test_thought_in_the_opponents_time_ends_when_it_is_told_to() -> None:
         assert len(engine.asked) <= 5
 
 
+@pytest.mark.parametrize("run", ["b1c3 c3b5 b5d6 d6e8", "g1h3 h3f4 f4h5 h5f6 f6e8"])
+def test_knight_that_runs_at_the_king_is_met(run: str) -> None:
+    """As reconchess's AttackerBot runs: unseen, and in the first moves."""
+    game, moves = ReconGame(), list(map(Move.from_uci, run.split()))
+    with stockfish() as engine:
+        mine = Thinker(chess.BLACK, engine, QUICK, random.Random(9), most=10_000)
+        while not game.is_over() and game.ply < 12:
+            if game.turn == chess.WHITE:
+                game.sense(None)
+                game.move(moves.pop(0) if moves and moves[0] in game.move_actions() else None)
+                continue
+            mine.opponent_moved(game.opponent_capture)
+            mine.saw(game.sense(mine.choose_sense(game.sense_actions(), game.move_actions())))
+            outcome = game.move(mine.choose_move(game.move_actions()))
+            if not game.is_over():
+                mine.moved(*outcome)
+    assert game.board.as_chess().king(chess.BLACK) is not None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [10_000, 3], ids=["all positions", "hardly any"])
 def test_game_of_two_players_has_no_illegal_action_and_repeats_by_its_seed(most: int) -> None:

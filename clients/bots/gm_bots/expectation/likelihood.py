@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from heapq import nlargest
 from math import exp
 from operator import itemgetter
@@ -33,8 +34,8 @@ DEPTH = 1
 SOFTNESS = 0.06
 #: The share of turns in which an opponent makes no move, and of a strong one's others those made as if at random.
 PASSES, RANDOM = 0.1, 0.2
-#: How many times as likely as another a reckless opponent makes a move that attacks the king.
-CHECKS = 10.0
+#: How many times as likely as another a reckless opponent makes a bold move.
+BOLD = 10.0
 #: The expected result, to a strong opponent, of a move that leaves its king attacked: it may not know.
 ATTACKED = 0.05
 #: The probability of a strong opponent at first, and of a reckless one.
@@ -215,7 +216,7 @@ def shares_of(board: Board, scores: Scores) -> dict[tuple[Move | None, Square | 
     results = [expected_result(scores[uci]) if (uci := move.uci()) in scores else ATTACKED for move, _ in moves]
     best = max(results)
     good = [exp((result - best) / SOFTNESS) for result in results] if scores else [1.0] * len(moves)
-    bold = [CHECKS if attacks_king(board, move) else 1.0 for move, _ in moves]
+    bold = [BOLD if is_bold(board, move) else 1.0 for move, _ in moves]
     even, by_score = (1 - PASSES) * RANDOM / len(moves), (1 - PASSES) * (1 - RANDOM) / sum(good)
     by_boldness = (1 - PASSES) / sum(bold)
     found: dict[tuple[Move | None, Square | None], Joint] = {(None, None): (PASSES, PASSES)}
@@ -227,8 +228,11 @@ def shares_of(board: Board, scores: Scores) -> dict[tuple[Move | None, Square | 
     return found
 
 
-def attacks_king(board: Board, move: Move) -> bool:
-    """Return whether the piece that is moved then attacks the other side's king."""
+def is_bold(board: Board, move: Move) -> bool:
+    """Return whether the piece that is moved then attacks the other side's king, or is a knight that comes nearer to it.
+
+    Nothing stands in a knight's way, and it needs but three moves.
+    """
     king = board.king(not board.turn)
     piece_type = move.promotion or board.piece_type_at(move.from_square)
     if king is None or piece_type == chess.KING:
@@ -236,7 +240,8 @@ def attacks_king(board: Board, move: Move) -> bool:
     if piece_type == chess.PAWN:
         return bool(chess.BB_PAWN_ATTACKS[board.turn][move.to_square] & BB_SQUARES[king])
     if piece_type == chess.KNIGHT:
-        return bool(chess.BB_KNIGHT_ATTACKS[king] & BB_SQUARES[move.to_square])
+        moves = _knight_moves(king)
+        return moves[move.to_square] < moves[move.from_square]
     if chess.between(king, move.to_square) & board.occupied & ~BB_SQUARES[move.from_square]:
         return False
     straight = chess.square_file(king) == chess.square_file(move.to_square) or chess.square_rank(
@@ -246,6 +251,18 @@ def attacks_king(board: Board, move: Move) -> bool:
     return (straight and piece_type in (chess.ROOK, chess.QUEEN)) or (
         diagonal and piece_type in (chess.BISHOP, chess.QUEEN)
     )
+
+
+@cache
+def _knight_moves(target: Square) -> list[int]:
+    """Return how many moves a knight needs from each square to one of them."""
+    moves, reached = [0] * 64, BB_SQUARES[target]
+    while reached != chess.BB_ALL:
+        for square in chess.scan_forward(chess.BB_ALL & ~reached):
+            moves[square] += 1
+        for square in chess.scan_forward(reached):
+            reached |= chess.BB_KNIGHT_ATTACKS[square]
+    return moves
 
 
 def moved(position: int, board: Board, move: Move | None) -> int:
