@@ -58,7 +58,7 @@ def test_turns_have_a_line_each_and_the_costliest_their_reason(blunders: Path) -
     (white,) = [line for line in lines if line.startswith("Did not know: ")]
     assert re.fullmatch(
         rf"Did not know: in its {third[2]} possible positions Qd4 has 0\.\d\d, \S+ 0\.\d\d; "
-        r"it costs about as much in \d+ % of them\.",
+        r"it costs about as much in \d+ % of them\. There \S+ would have had 0\.\d\d\.",
         white,
     )
     passed = r"Knew and erred: in the only possible position a pass has 0\.\d\d, Rxd4 0\.\d\d\."
@@ -67,6 +67,19 @@ def test_turns_have_a_line_each_and_the_costliest_their_reason(blunders: Path) -
         f"{name}: a move costs x of a result on the true board, x by its own knowledge; 2 turns."
         for name in ("White", "Black")
     ]
+
+
+@pytest.mark.slow
+def test_turn_that_lost_the_game_is_named_among_costlier_ones(tmp_path: Path) -> None:
+    """White overlooks three times that it could capture the king, and then loses its queen."""
+    passes = [(None, None)] * 6
+    turns = [(None, "d2d8"), *passes, ("d8", "g8h7"), (None, None), ("d8", "g7g5"), (None, "d8d7"), ("d7", "b7d7")]
+    path = tmp_path / "game.json"
+    path.write_text(history(*turns, fen="6k1/rr3pp1/7p/8/8/8/P2Q1PPP/6K1 w - - 0 1"))
+    named = [line for line in analysed(path, "--color", "white") if "on the true board." in line]
+    assert len(named) == 3
+    assert [line[:8] for line in named if line.endswith(" This lost the game.")] == ["6. White"]
+    assert sum("Qxg8 1.00" in line for line in named) == 2
 
 
 @pytest.mark.slow

@@ -29,6 +29,8 @@ GROUP = "gmd.analyses"
 
 #: The least cost of a move that is shown; that of one that is named; and how many are.
 SEEN, LEAST_COST, NAMED = 0.005, 0.05, 3
+#: A player has lost the game with the last costly move before which it could have had so much.
+EVEN = 0.5
 #: A player knew better if its move costs at least this share of its true cost on the player's own knowledge, too.
 SHARE = 0.5
 
@@ -130,9 +132,10 @@ def analyse(recorded: Recorded, color: Color | None) -> None:
     console.print()
     for each in colors:
         console.print(Text(summary(each, [turn for turn in turns if turn.color == each])))
-    for turn in costliest(turns):
+    lost = None if history.winner is None else losing_turn([turn for turn in turns if turn.color != history.winner])
+    for turn in costliest(turns, lost):
         console.print()
-        console.print(explained(turn, palette_of(console)))
+        console.print(explained(turn, palette_of(console), lost=turn is lost))
 
 
 def _installed() -> Analyse:
@@ -143,10 +146,20 @@ def _installed() -> Analyse:
     return loaded
 
 
-def costliest(turns: Sequence[AnalysedTurn]) -> list[AnalysedTurn]:
-    """Return the turns that cost most on the true board, the costliest first."""
+def losing_turn(turns: Sequence[AnalysedTurn]) -> AnalysedTurn | None:
+    """Return with which of its turns a player lost the game, if there is one."""
+    found = (turn for turn in reversed(turns) if turn.truth.cost >= LEAST_COST and turn.truth.best >= EVEN)
+    return next(found, None)
+
+
+def costliest(turns: Sequence[AnalysedTurn], always: AnalysedTurn | None = None) -> list[AnalysedTurn]:
+    """Return the turns that cost most on the true board, the costliest first.
+
+    :param always: is among them.
+    """
     costly = [turn for turn in turns if turn.truth.cost >= LEAST_COST]
-    return sorted(costly, key=lambda turn: -turn.truth.cost)[:NAMED]
+    costly.sort(key=lambda turn: (turn is not always, -turn.truth.cost))
+    return sorted(costly[:NAMED], key=lambda turn: -turn.truth.cost)
 
 
 # --- A line for each turn ----------------------------------------------------------------------------------------
@@ -231,8 +244,11 @@ def summary(color: Color, turns: Sequence[AnalysedTurn]) -> str:
 # --- The costliest turns -----------------------------------------------------------------------------------------
 
 
-def explained(turn: AnalysedTurn, palette: Palette | None) -> Text:
-    """Return a turn as text: its cost, what its player knew next to the truth, and the reason."""
+def explained(turn: AnalysedTurn, palette: Palette | None, *, lost: bool) -> Text:
+    """Return a turn as text: its cost, what its player knew next to the truth, and the reason.
+
+    :param lost: whether it is the one that lost the game.
+    """
     pieces = {square: piece for square, piece in turn.certain.items() if piece is not None}
     window = SquareSet(square for square, _ in turn.window)
     known = Picture(pieces, marked=window, known=SquareSet(turn.certain), title=f"as {_name(turn.color)} knew it")
@@ -241,6 +257,7 @@ def explained(turn: AnalysedTurn, palette: Palette | None) -> Text:
     board, value = turn.board, turn.truth
     number = f"{board.fullmoves}{'.' if board.turn else '...'}"
     title = f"{number} {_name(turn.color)}: {_compared(turn, value, value.best_move)} on the true board."
+    title += " This lost the game." if lost else ""
     return Text("\n").join([Text(title, "bold"), frame_text(Frame(reason(turn), [known, truth]), palette)])
 
 
@@ -253,14 +270,20 @@ def reason(turn: AnalysedTurn) -> str:
     if turn.knew:
         return f"Knew and erred: {where} {_compared(turn, known.value, known.value.best_move)}."
     compared = _compared(turn, Value(known.value.made, known.of_best, None), turn.truth.best_move)
-    return f"Did not know: {where} {compared}; it costs about as much in {100 * known.alike:.0f} % of them."
+    text = f"Did not know: {where} {compared}; it costs about as much in {100 * known.alike:.0f} % of them."
+    if known.value.cost >= LEAST_COST:
+        text += f" There {_request(turn, known.value.best_move)} would have had {known.value.best:.2f}."
+    return text
 
 
 def _compared(turn: AnalysedTurn, value: Value, other: Move | None) -> str:
     """Return the results of the move and of a better one."""
-    better = "a pass" if other is None else san(turn.board, other)
     made = _move(turn) if turn.turn.requested is not None else "a pass"
-    return f"{made} has {value.made:.2f}, {better} {value.best:.2f}"
+    return f"{made} has {value.made:.2f}, {_request(turn, other)} {value.best:.2f}"
+
+
+def _request(turn: AnalysedTurn, move: Move | None) -> str:
+    return "a pass" if move is None else san(turn.board, move)
 
 
 def _name(color: Color) -> str:
