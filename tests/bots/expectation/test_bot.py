@@ -53,7 +53,7 @@ def test_missing_stockfish_is_reported_with_what_to_do(monkeypatch: pytest.Monke
 def test_every_option_sets_its_setting() -> None:
     require_tool("stockfish")
     numbers = "positions=9,depth=3,candidates=2,refined=6,movetime=0.5,seed=7,ponder=on"
-    made = read(read_options("", f"{numbers},unseen=0,caution=0.5,plausible=0,information=0.25"))
+    made = read(read_options("", f"{numbers},unseen=0,caution=0.5,information=0.25"))
     assert made.settings == Settings(
         positions=9,
         depth=3,
@@ -61,7 +61,6 @@ def test_every_option_sets_its_setting() -> None:
         refined=6,
         unseen=0,
         caution=0.5,
-        plausible=0,
         information=0.25,
         fixed=True,
     )

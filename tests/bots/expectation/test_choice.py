@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import e
-
 import pytest
 
-from gm_bots.expectation.choice import WORST, values_of, weights_of
+from gm_bots.expectation.choice import WORST, values_of
 
 
 def test_value_is_the_weighted_mean_without_caution() -> None:
@@ -23,12 +21,6 @@ def test_worst_tenth_counts_by_its_weight() -> None:
 
 def test_value_of_one_position_is_its_result() -> None:
     assert values_of([[0.25, 0.75]], [0.1], 0.3) == pytest.approx([0.25, 0.75])
-
-
-def test_position_that_is_better_for_the_opponent_weighs_more() -> None:
-    won, lost = weights_of([[0.2, 1.0], [0.0, 0.0]], 2)
-    assert lost / won == pytest.approx(e**2)
-    assert weights_of([[0.3], [0.9]], 0) == [1, 1]
 
 
 @pytest.mark.parametrize("weights", [[0.1, 0.7, 0.3], [0.3, 0.3, 0.3]])

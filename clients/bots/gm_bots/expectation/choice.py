@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
 
 from .results import Results
 
 #: The share of the positions, by their weights, that counts as the worst.
 WORST = 0.1
-
-
-def weights_of(rows: Sequence[Results], plausible: float) -> list[float]:
-    """Return the weight of each position: the better it is for the opponent, the likelier it has moved there.
-
-    :param rows: the expected results of all moves in each position.
-    :param plausible: the exponent: a position that is lost weighs e to this power times as much as one that is won.
-    """
-    return [exp(-plausible * max(row)) for row in rows]
 
 
 def values_of(rows: Sequence[Results], weights: Sequence[float], caution: float) -> list[float]:

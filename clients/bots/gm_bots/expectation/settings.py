@@ -18,8 +18,6 @@ MAX_CANDIDATES = 256
 MAX_SECONDS = 3600.0
 #: As many as any machine has processors.
 MAX_ENGINES = 1_024
-#: With larger weights only one position would count.
-MAX_PLAUSIBLE = 20
 
 OPTIONS = (
     "positions",
@@ -32,7 +30,6 @@ OPTIONS = (
     "seed",
     "unseen",
     "caution",
-    "plausible",
     "information",
 )
 
@@ -51,7 +48,6 @@ class Settings:
     :ivar refined: the depth of these second searches; they are deeper where there are few positions.
     :ivar unseen: the assumed probability that the opponent overlooks an attack on a king, until it has answered one.
     :ivar caution: the share of the worst tenth of the positions in a move's value; the rest is the mean of all.
-    :ivar plausible: see :func:`~.choice.weights_of`.
     :ivar information: the expected result that a bit of a sense's information is worth.
     :ivar fixed: whether the numbers of positions and the depths hold with a clock, too, which then only ends searches;
         otherwise a turn searches as much as its time allows.
@@ -63,7 +59,6 @@ class Settings:
     refined: int = 8
     unseen: float = 0.12
     caution: float = 0.15
-    plausible: float = 2.0
     information: float = 0.01
     fixed: bool = False
 
@@ -117,7 +112,6 @@ def _settings(options: Mapping[str, str]) -> Settings:
         refined=whole(NAME, options, "refined", 1, MAX_DEPTH) or plain.refined,
         unseen=_or(number(NAME, options, "unseen", 0, 1), plain.unseen),
         caution=_or(number(NAME, options, "caution", 0, 1), plain.caution),
-        plausible=_or(number(NAME, options, "plausible", 0, MAX_PLAUSIBLE), plain.plausible),
         information=_or(number(NAME, options, "information", 0, 1), plain.information),
         fixed=not options.keys().isdisjoint(FIXING),
     )

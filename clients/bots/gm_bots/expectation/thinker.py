@@ -14,7 +14,7 @@ from gm_bots.turn_time import LATEST, SENSE_SHARE
 from gm_bots.unseen import Unseen
 from gm_recon import Cell, ReconBoard
 
-from .choice import values_of, weights_of
+from .choice import values_of
 from .knowledge import Knowledge
 from .likelihood import MOST_ASKED
 from .results import WON, Engine, Judge, Results, score_of
@@ -27,7 +27,7 @@ LEAST_SEARCHED = 2
 SENSE_DANGER, MOVE_DANGER = 20.0, 3.0
 #: The seconds that the search of a position takes, until they are measured.
 SECONDS_EACH = 0.01
-#: Positions that are searched at most where a clock says how many: the choice among their senses takes a second.
+#: Positions that are searched at most where a clock says how many.
 MOST_SEARCHED = 1_000
 #: The part of a sense's time that may go into weighing the positions.
 WEIGHING_SHARE = 0.3
@@ -149,9 +149,7 @@ class Thinker:
         positions = self.knowledge.sample(count, danger)
         boards = [board for board, _ in positions]
         rows = self._results(boards, ends)
-        likely = weights_of(rows, self._settings.plausible)
-        weights = [share * weight for (_, share), weight in zip(positions, likely, strict=False)]
-        return boards[: len(rows)], rows, weights
+        return boards[: len(rows)], rows, [share for _, share in positions[: len(rows)]]
 
     def _deepened(
         self,
