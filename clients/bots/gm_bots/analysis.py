@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import chess
 from chess import Board, Color, Move, Piece, Square
@@ -84,14 +84,15 @@ def _judged(
     judge = Judge(engine, DEPTH, UNSEEN)
     judge.begin(requests)
     row = judge.results(truth)
-    # Of requests that come to the same, the best one is that which is made as requested.
-    best = max(range(len(row)), key=lambda place: (row[place], _is_made(board, requests[place])))
+    # Of requests that are equally good, the best one is made as requested.
+    best = max(range(len(row)), key=lambda each: (row[each], _is_made(board, requests[each])))
     value, known = Value(row[made], row[best], requests[best]), None
-    if len(positions) == 1 and positions.complete:
+    is_followed = positions.complete or len(positions) >= SAMPLE  # few of a sample may all be wrong
+    if len(positions) == 1 and is_followed:
         known = Known(value, value.best, 1.0)
-    elif not positions.lost:
+    elif is_followed:
         known = _known(positions, truth, requests, made, best, value.cost, engine)
-    certain = _certain(positions) if value.cost >= LEAST_COST else {}
+    certain = _certain(positions) if value.cost >= LEAST_COST and is_followed else {}
     return AnalysedTurn(place, board, turn, window, before, _number(positions), certain, value, known)
 
 
@@ -114,10 +115,10 @@ def _known(
         each.halfmove_clock = truth.halfmove_clock  # the opponent's part of it is not known
     judge = Judge(engine, FIRST_DEPTH, UNSEEN)
     judge.begin(requests)
-    means = _means(_mapped(engine, judge.results, boards))
+    means = _means(engine.map(judge.results, boards))
     ranked = sorted(range(len(means)), key=means.__getitem__, reverse=True)
     places = list(dict.fromkeys([made, best, *ranked[:CANDIDATES]]))
-    rows = _mapped(engine, lambda each: judge.refined(each, places, DEPTH), boards)
+    rows = engine.map(lambda each: judge.refined(each, places, DEPTH), boards)
     means = _means(rows)
     top = means.index(max(means))
     alike = sum(max(each) - each[0] >= cost * SHARE for each in rows)
@@ -126,12 +127,6 @@ def _known(
 
 def _is_made(board: ReconBoard, request: Move | None) -> bool:
     return request is not None and board.revise(request)[0] == request
-
-
-def _mapped(engine: Stockfishes, function: Callable[[Board], Results], boards: Sequence[Board]) -> list[Results]:
-    """Return what a function, which asks Stockfish, returns for each of some positions."""
-    parts = (boards[start : start + engine.size] for start in range(0, len(boards), engine.size))
-    return [found for part in parts for found in engine.map(function, part)]
 
 
 def _means(rows: Sequence[Results]) -> Results:

@@ -29,9 +29,9 @@ GROUP = "gmd.analyses"
 
 #: The least cost of a move that is shown; that of one that is named; and how many are.
 SEEN, LEAST_COST, NAMED = 0.005, 0.05, 3
-#: A player has lost the game with the last costly move before which it could have had so much.
-EVEN = 0.5
-#: A player knew better if its move costs at least this share of its true cost on the player's own knowledge, too.
+#: A player loses the game with its last costly move that lets its expected result fall below this.
+HELD = 0.4
+#: A player knew better if its move also costs at least this share of its true cost over its possible positions.
 SHARE = 0.5
 
 
@@ -148,8 +148,10 @@ def _installed() -> Analyse:
 
 def losing_turn(turns: Sequence[AnalysedTurn]) -> AnalysedTurn | None:
     """Return with which of its turns a player lost the game, if there is one."""
-    found = (turn for turn in reversed(turns) if turn.truth.cost >= LEAST_COST and turn.truth.best >= EVEN)
-    return next(found, None)
+    for turn in reversed(turns):
+        if turn.truth.made < HELD <= turn.truth.best and turn.truth.cost >= LEAST_COST:
+            return turn
+    return None
 
 
 def costliest(turns: Sequence[AnalysedTurn], always: AnalysedTurn | None = None) -> list[AnalysedTurn]:
@@ -211,8 +213,9 @@ def _move(turn: AnalysedTurn) -> str:
     """Return the move, and what came of it, if that was another one."""
     if turn.turn.requested is None:
         return "passes"
-    requested, taken = san(turn.board, turn.turn.requested), san(turn.board, turn.turn.taken)
-    return requested if turn.turn.requested == turn.turn.taken else f"{requested}→{taken}"
+    request = turn.board.promoting(turn.turn.requested)
+    text = san(turn.board, request)
+    return text if request == turn.turn.taken else f"{text}→{san(turn.board, turn.turn.taken)}"
 
 
 def _value(value: Value | None) -> tuple[str, str]:
