@@ -72,6 +72,16 @@ def test_capture_is_guessed_to_be_by_the_least_possible_piece() -> None:
     assert guess.best_sense(range(64)) in chess.SquareSet(chess.BB_KING_ATTACKS[chess.E5] | chess.BB_E5)
 
 
+def test_pawn_that_is_guessed_to_capture_on_the_last_rank_is_a_queen() -> None:
+    true = chess.Board("4k3/8/8/8/8/8/1p2K3/R7 b - - 0 1")
+    guess = guessed(true)
+    true.push_san("bxa1=N")
+    guess.opponent_moved(own(true, chess.WHITE), chess.A1)
+    board = guess.legal_board()
+    assert board is not None
+    assert board.piece_at(chess.A1) == chess.Piece.from_symbol("q")
+
+
 def test_seen_capturer_is_placed_and_the_wrongly_guessed_one_put_back() -> None:
     """A knight has come to e5 unseen, and captures on f3, where no known piece could."""
     guess, true = guessed(START), START.copy()

@@ -1,6 +1,6 @@
 """The time that a turn of a bot of blind chess may take: its sense, its move, and all that it works out for them.
 
-All times are in seconds. Most turns take less: they end once the bot has searched as much as its settings say.
+All times are in seconds. A turn may take less: it ends once its choice is clear.
 """
 
 from __future__ import annotations
@@ -24,13 +24,9 @@ GAIN_SHARE, MOST_SHARE = 0.9, 1 / 4
 NO_CLOCK = 10_000_000.0
 
 
-def seconds_of_game(left: float, limit: float | None) -> float:
-    """Return the time for a turn out of the time left for the game.
-
-    :param limit: the limit given, if any.
-    """
-    share = max(0.0, left - RESERVE) * SHARE
-    return share if limit is None else min(limit, share)
+def seconds_of_game(left: float) -> float:
+    """Return the time for a turn out of the time left for the game."""
+    return max(0.0, left - RESERVE) * SHARE
 
 
 class Gains:
@@ -89,7 +85,8 @@ class TurnTime:
             self._seconds = self._most
             if left < NO_CLOCK:
                 at_first = left + self._now() - self._began
-                self._seconds = self._gains.plan(seconds_of_game(left, self._limit), at_first)
+                planned = self._gains.plan(seconds_of_game(left), at_first)
+                self._seconds = planned if self._limit is None else min(self._limit, planned)
         return self._seconds
 
     def remaining(self, left: float) -> float | None:

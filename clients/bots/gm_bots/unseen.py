@@ -1,4 +1,4 @@
-"""The probability that an opponent overlooks an attack on its king, which is less after each that it has not."""
+"""The probability that the opponent overlooks an attack on its king. It halves after each that it answers."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_ended_process_is_a_failure() -> None:
             engine.scores(chess.STARTING_FEN, 1)
 
 
-def test_search_in_which_the_process_ends_is_made_once_more(tmp_path: Path) -> None:
+def test_process_that_ends_in_a_search_or_between_games_is_replaced(tmp_path: Path) -> None:
     pid, program = tmp_path / "pid", tmp_path / "stockfish"
     program.write_text(f"#!/bin/sh\necho $$ > {pid}\nexec {require_tool('stockfish')}\n")
     program.chmod(0o700)
@@ -76,7 +76,11 @@ def test_search_in_which_the_process_ends_is_made_once_more(tmp_path: Path) -> N
         first = int(pid.read_text())
         os.kill(first, signal.SIGKILL)
         assert engine.scores(MATE_IN_ONE, 4) == scores
-        assert int(pid.read_text()) != first
+        second = int(pid.read_text())
+        assert second != first
+        os.kill(second, signal.SIGKILL)
+        engine.new_game()
+        assert int(pid.read_text()) != second
     finally:
         engine.close()
 

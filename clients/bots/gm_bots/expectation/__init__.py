@@ -1,12 +1,12 @@
 """``expectation``: a bot for reconnaissance blind chess that plays for the expected result over the possible positions.
 
-It keeps every possible position, asks Stockfish for the score of each move in a sample of them, and makes the move with
-the best mean. It senses where the mean of that best move rises most. It needs Stockfish, and is faster with numba.
+It keeps every possible position with its probability, asks Stockfish for the score of each move in the likeliest ones,
+and makes the move with the best expected result. It senses where that rises most. It is faster with numba.
 
 ``engine`` talks to Stockfish, ``results`` makes expected results of its scores by the rules of blind chess, ``choice``
-combines them over positions, ``sensing`` chooses the sense, ``knowledge`` keeps the positions, ``thinker`` puts them
-together, ``settings`` has the options, and ``player`` is the bot. The name ``Expectation`` here is the bot as a player
-of the package reconchess.
+combines them over positions, ``sensing`` chooses the sense, ``knowledge`` keeps the positions, ``likelihood`` their
+probabilities, ``thinker`` puts them together, ``settings`` has the options, and ``player`` is the bot. The name
+``Expectation`` here is the bot as a player of the package reconchess.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def values_of(rows: Sequence[Results], weights: Sequence[float], caution: float)
 
 
 def _mean(results: Sequence[float], weights: Sequence[float]) -> float:
-    return sum(map(float.__mul__, results, weights)) / sum(weights)
+    return sum(result * weight for result, weight in zip(results, weights, strict=True)) / sum(weights)
 
 
 def _mean_of_worst(results: Sequence[float], weights: Sequence[float]) -> float:

@@ -34,7 +34,7 @@ class Stockfish:
     """The process. Its calls block, and belong to one thread at a time; :meth:`close` may come from any thread.
 
     A search to a depth, in one thread, repeats as long as the same searches came before since :meth:`new_game`. If the
-    process ends in a search, the search is made once more in a new one.
+    process has ended, a new one makes the search.
     """
 
     def __init__(self, path: str) -> None:
@@ -59,15 +59,27 @@ class Stockfish:
             self._ask("uci", "uciok")
             self._send(set_option("Threads", "1"))
             self._send(set_option("Hash", str(HASH_MEBIBYTES)))
-            self.new_game()
+            self._forget()
         except BotFailed:
             self._end()
             raise
 
-    def new_game(self) -> None:
-        """Forget all earlier searches."""
+    def _restart(self) -> None:
+        if self._closed:
+            raise BotFailed("Stockfish has ended")
+        self._end()
+        self._start()
+
+    def _forget(self) -> None:
         self._send("ucinewgame")
         self._ask("isready", "readyok")
+
+    def new_game(self) -> None:
+        """Forget all earlier searches."""
+        try:
+            self._forget()
+        except BotFailed:
+            self._restart()
 
     def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         """Return the score of each legal move, or of some; none if there is no legal move.
@@ -106,10 +118,7 @@ class Stockfish:
         try:
             said = self._searched(question, lines)
         except BotFailed:
-            if self._closed:
-                raise
-            self._end()
-            self._start()
+            self._restart()
             said = self._searched(question, lines)
         found: list[tuple[int, list[str]]] = []
         for line in reversed(said):
@@ -193,7 +202,7 @@ class Stockfishes:
         return self._by_one(lambda one: one.score(fen, depth))
 
     def map(self, function: Callable[[Item], T], items: Sequence[Item]) -> list[T]:
-        """Return what a function, which asks them, returns for each of some items, at most :attr:`size` of them."""
+        """Return what a function, which asks them, returns for each of some items."""
         return [function(items[0])] if len(items) == 1 else list(self._threads.map(function, items))
 
     def close(self) -> None:

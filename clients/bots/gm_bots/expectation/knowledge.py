@@ -28,7 +28,7 @@ from .sensing import window
 
 #: Positions drawn to estimate what a sense shows, and to choose the positions to search from.
 DRAWN = 1_000
-#: The most positions kept. A hundred thousand take a second to expand in Python, and a tenth of it compiled.
+#: The most positions kept. To expand 100,000 of them takes a second in Python, and a tenth of it compiled.
 MOST_COMPILED, MOST_IN_PYTHON = 500_000, 50_000
 #: The share of searched positions in which the player's king is attacked, if there are so many.
 ATTACKED_SHARE = 0.25
@@ -53,7 +53,7 @@ class Knowledge:
         self._quiet = 0
 
     def __len__(self) -> int:
-        """Return the number of positions that are kept, of which the likeliest are never dropped by chance."""
+        """Return the number of positions known: those kept, or those followed by their likelihood if these are more."""
         return max(len(self._positions), len(self._likelihoods))
 
     @property
@@ -105,15 +105,16 @@ class Knowledge:
         self._guess.moved(requested, taken, capture)
 
     def sample(self, count: int, danger: float = 1.0) -> list[tuple[Board, float]]:
-        """Return different positions with their probabilities: so many, or all if there are fewer.
+        """Return different positions with their weights: so many, or all if there are fewer.
 
-        A quarter of the places is for positions in which the opponent attacks the player's king, if there are so many,
-        with their probability together: a player must know of a danger of one in a hundred. Half-move clocks count
-        from the last capture or own pawn move: the opponent's are not known.
+        A quarter of the places is for positions in which the opponent attacks the player's king, if there are so many:
+        a player must know of a danger of one in a hundred. Half-move clocks count from the last capture or own pawn
+        move: the opponent's are not known.
 
         If no position is left, return the guess, or nothing if that is no position of chess.
 
-        :param danger: how many times its probability such a position counts.
+        :param danger: how many times its probability is the weight of a position with such an attack; the others weigh
+            their probability.
         """
         likely = self._likelihoods.likely
         others = [each for each in self._positions.draw(max(count, DRAWN)) if each not in likely]
@@ -131,15 +132,15 @@ class Knowledge:
                 attacked.append((board, danger * share))
             else:
                 safe.append((board, share))
-        if len(positions) <= count:
-            return attacked + safe
         places = max(min(len(attacked), math.ceil(count * ATTACKED_SHARE)), count - len(safe))
         return _mixed(self._chosen(safe, count - places), self._chosen(attacked, places))
 
     def _chosen(self, positions: list[tuple[Board, float]], count: int) -> list[tuple[Board, float]]:
-        """Return some of several positions: two of three are the likeliest, the others are drawn by their probability,
-        and share that of all that are left."""
+        """Return some of several positions, or all if there are fewer: two of three are the likeliest, the others are
+        drawn by their probability, and share that of all that are left."""
         positions.sort(key=itemgetter(1), reverse=True)
+        if len(positions) <= count:
+            return positions
         certain, left = positions[: count * 2 // 3], positions[count * 2 // 3 :]
         keys = [math.log(1 - self._rng.random()) / max(1e-300, share) for _, share in left]
         drawn = nlargest(count - len(certain), range(len(left)), key=keys.__getitem__)

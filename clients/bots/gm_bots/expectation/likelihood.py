@@ -231,7 +231,7 @@ def shares_of(board: Board, scores: Scores) -> dict[tuple[Move | None, Square | 
 def is_bold(board: Board, move: Move) -> bool:
     """Return whether the piece that is moved then attacks the other side's king, or is a knight that comes nearer.
 
-    Nothing stands in a knight's way to the king, and it is there in three moves.
+    Nothing stands in a knight's way, and from its first square it takes most kings with its fourth move.
     """
     king = board.king(not board.turn)
     piece_type = move.promotion or board.piece_type_at(move.from_square)

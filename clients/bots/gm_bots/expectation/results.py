@@ -141,8 +141,6 @@ class Judge:
             return self._exposed
         after = board.copy(stack=False)
         after.turn, after.ep_square = not board.turn, None
-        if after.king(after.turn) is None:
-            return WON
         return WON - expected_result(self._engine.score(fen_of(after), max(1, self._depth - 1)))
 
 
@@ -169,7 +167,7 @@ def fen_of(board: Board) -> str:
 def expected_result(score: int) -> float:
     """Return the expected result of a score in hundredths of a pawn, or of a mate (:data:`~.engine.MATE`).
 
-    A higher score always has a higher result, so that a won game makes progress.
+    A higher score has a higher result, so that a won game makes progress.
     """
     if abs(score) > MATE // 2:
         mating = MATING - A_MOVE * min(MOST_MOVES, MATE - abs(score))

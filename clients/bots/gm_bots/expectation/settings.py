@@ -49,8 +49,8 @@ class Settings:
     :ivar unseen: the assumed probability that the opponent overlooks an attack on a king, until it has answered one.
     :ivar caution: the share of the worst tenth of the positions in a move's value; the rest is the mean of all.
     :ivar information: the expected result that a bit of a sense's information is worth.
-    :ivar fixed: whether the numbers of positions and the depths hold with a clock, too, which then only ends searches;
-        otherwise a turn searches as much as its time allows.
+    :ivar fixed: whether the numbers of positions and the depths hold with a clock, too, which then only ends searches.
+        Otherwise a turn searches as much as its time allows.
     """
 
     positions: int = 120

@@ -187,8 +187,13 @@ class Guess:
         return taking[0] if taking else None
 
     def legal_board(self) -> Board | None:
-        """Return the guess as a position of chess; None if a king is missing or the opponent's could be captured."""
+        """Return the guess as a position of chess; None if a king is missing or the opponent's could be captured.
+
+        A pawn that is assumed to have reached the last rank is a queen.
+        """
         board = self.board.copy(stack=False)
+        for square in chess.scan_forward(board.pawns & chess.BB_BACKRANKS):
+            board.set_piece_at(square, Piece(chess.QUEEN, not self.color))
         if board.king(chess.WHITE) is None or board.king(chess.BLACK) is None or board.was_into_check():
             return None
         board.halfmove_clock = 0
