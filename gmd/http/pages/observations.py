@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import chess
 
+from gm_recon.possible import WINDOWS
 from gmd.games.rbc_knowledge import Observed
 
 
@@ -51,7 +52,7 @@ def words_of(step: Observed, side: chess.Color) -> str:
 def _center(window: list[int]) -> int | None:
     """Return the square around which a window lies; None for an empty one."""
     squares = sum(1 << square for square in window)
-    return next((each for each in window if chess.BB_KING_ATTACKS[each] | chess.BB_SQUARES[each] == squares), None)
+    return next((each for each in window if WINDOWS[each] == squares), None)
 
 
 def _type(symbol: str) -> chess.PieceType:

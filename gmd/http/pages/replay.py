@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from gm_protocol.endings import Cause
 from gm_recon.history import COLUMNS
+from gm_recon.possible import WINDOWS
 from gmd.games.pgn_text import read_pgn
 from gmd.games.rbc_knowledge import Observed
 from gmd.games.variants import VARIANTS
@@ -248,7 +249,7 @@ class ReconReplay:
         if square is None:
             return RecordedSense(None, ())
         board = chess.BaseBoard(placement_of(self.position(ply - 1).fen))
-        window = chess.SquareSet(chess.BB_KING_ATTACKS[square] | chess.BB_SQUARES[square])
+        window = chess.SquareSet(WINDOWS[square])
         pieces = ((each, board.piece_at(each)) for each in window)
         return RecordedSense(square, [(each, None if piece is None else piece.symbol()) for each, piece in pieces])
 

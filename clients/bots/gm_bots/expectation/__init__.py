@@ -4,7 +4,7 @@ It keeps every possible position with its probability, asks Stockfish for the sc
 and makes the move with the best expected result. It senses where that rises most. It is faster with numba.
 
 ``engine`` talks to Stockfish, ``results`` makes expected results of its scores by the rules of blind chess, ``choice``
-combines them over positions, ``sensing`` chooses the sense, ``knowledge`` keeps the positions, ``likelihood`` their
+combines them over positions for moves and senses, ``knowledge`` keeps the positions, ``likelihood`` their
 probabilities, ``thinker`` puts them together, ``settings`` has the options, and ``player`` is the bot. The name
 ``Expectation`` here is the bot as a player of the package reconchess.
 """

@@ -20,11 +20,10 @@ from chess import Board, Color, Move, Square
 from gm_bots.minimax.guess import Guess
 from gm_recon import Cell
 from gm_recon.position_sets import PositionSet, PythonPositions
-from gm_recon.possible import SENSE_SQUARES, PossiblePositions
+from gm_recon.possible import SENSE_SQUARES, WINDOWS, PossiblePositions
 
 from .likelihood import Likelihoods
 from .results import Engine
-from .sensing import window
 
 #: Positions drawn to estimate what a sense shows, and to choose the positions to search from.
 DRAWN = 1_000
@@ -162,7 +161,7 @@ class Knowledge:
         drawn = self._positions.draw(DRAWN)
         if not len(drawn):
             return dict.fromkeys(inner, 0.0)
-        pairs = drawn.pairs_alike([window(square) for square in inner])
+        pairs = drawn.pairs_alike([WINDOWS[square] for square in inner])
         return {
             square: 2 * math.log2(len(drawn)) - math.log2(alike) for square, alike in zip(inner, pairs, strict=True)
         }

@@ -14,11 +14,10 @@ from gm_bots.turn_time import LATEST, SENSE_SHARE
 from gm_bots.unseen import Unseen
 from gm_recon import Cell, ReconBoard
 
-from .choice import values_of
+from .choice import best_sense, values_of
 from .knowledge import Knowledge
 from .likelihood import MOST_ASKED
 from .results import WON, Engine, Judge, Results, score_of
-from .sensing import best_sense
 from .settings import Settings
 
 #: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.

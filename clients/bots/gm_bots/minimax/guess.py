@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable
 import chess
 from chess import Board, Move, Piece, Square
 
-#: The contents of a square: a cell of a sense.
-Cell = tuple[Square, Piece | None]
+from gm_recon import Cell
+from gm_recon.possible import WINDOWS
 
 #: Turns after which an unseen square counts as completely unknown.
 OLDEST = 8
@@ -92,7 +92,7 @@ class Guess:
         """Return the square to sense: the one around which least is known. Squares count that the opponent's pieces are
         on or can reach, and those not seen for long."""
         worth = [self._worth(square) for square in chess.SQUARES]
-        return max(squares, key=lambda center: sum(worth[square] for square in _window(center)))
+        return max(squares, key=lambda center: sum(worth[square] for square in chess.scan_forward(WINDOWS[center])))
 
     def _worth(self, square: Square) -> int:
         """Return the value of seeing one square."""
@@ -217,10 +217,6 @@ class Guess:
 
     def _shift(self, source: Square, target: Square) -> None:
         self.board.set_piece_at(target, self.board.remove_piece_at(source))
-
-
-def _window(center: Square) -> Iterable[Square]:
-    return chess.SquareSet(chess.BB_KING_ATTACKS[center] | chess.BB_SQUARES[center])
 
 
 def _ahead(piece: Piece, source: Square) -> chess.SquareSet:
