@@ -157,7 +157,7 @@ def losing_turn(turns: Sequence[AnalysedTurn]) -> AnalysedTurn | None:
 def costliest(turns: Sequence[AnalysedTurn], always: AnalysedTurn | None = None) -> list[AnalysedTurn]:
     """Return the turns that cost most on the true board, the costliest first.
 
-    :param always: is among them.
+    :param always: a turn that is among them in any case.
     """
     costly = [turn for turn in turns if turn.truth.cost >= LEAST_COST]
     costly.sort(key=lambda turn: (turn is not always, -turn.truth.cost))
