@@ -350,6 +350,20 @@ def test_earlier_positions_of_chess_are_looked_at_while_the_game_goes_on(browser
     expect(white.locator("#movetext [data-ply='5']")).to_have_text("Bb5")
 
 
+def test_key_steps_back_while_the_answer_to_a_typed_move_is_on_its_way(browsers: Browsers) -> None:
+    white, _ = two_people(browsers)
+    held: list[Any] = []
+    white.route("**/act", lambda route: held.append((route, route.fetch())), times=1)
+    type_move(white, chess.Move.from_uci("e2e4"))
+    expect(white.locator("#movetext [data-ply='1']")).to_have_text("e4")
+    white.locator("#move").dispatch_event("keydown", {"key": "Home"})  # before the page is drawn again
+    expect(white.locator("#past")).to_contain_text("After ply 0.")
+    for route, answer in held:
+        route.fulfill(response=answer)
+    white.keyboard.press("End")
+    expect(white.locator("#past")).to_be_hidden()
+
+
 def test_page_of_blind_chess_is_accessible_in_every_look(styled_page: Page, site: Served) -> None:
     blind_play(styled_page, site)
     check_accessible(styled_page)

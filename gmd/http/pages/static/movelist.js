@@ -47,14 +47,15 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 /**
  * Step through a list by the arrow keys, Home and End, unless somebody is typing. In a field that is empty these keys do
- * nothing else.
+ * nothing else; a field that was hidden with the focus has it until the page is drawn again.
  * @param {(step: number) => void} take
  */
 export function stepByKeys(take) {
   document.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const field = event.target instanceof Element ? event.target.closest("input, textarea, select") : null;
+    const focused = event.target instanceof Element ? event.target.closest("input, textarea, select") : null;
+    const field = focused?.closest("[hidden]") ? null : focused;
     if (field !== null && !(field instanceof HTMLInputElement && field.value === "" && !field.readOnly)) return;
     event.preventDefault();
     take(step);
