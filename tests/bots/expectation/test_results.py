@@ -38,6 +38,17 @@ def test_move_that_leaves_the_king_attacked_counts_on_being_overlooked() -> None
     assert staying == passing == 0.2 * 0.5 < leaving
 
 
+@pytest.mark.parametrize(
+    ("fen", "exposing"),
+    [("4k3/8/8/1b6/8/8/8/4K2R w K - 0 1", "e1f1"), ("4k3/8/8/8/7b/8/8/4K2R w K - 0 1", "e1f2")],
+    ids=["through check", "out of check"],
+)
+def test_castling_that_chess_forbids_is_a_move_like_others(fen: str, exposing: str) -> None:
+    with stockfish() as engine:
+        castling, exposed = results(engine, fen, "e1g1", exposing)
+    assert castling > 0.4 > exposed == 0.2 * 0.5
+
+
 def test_engine_is_not_asked_where_both_kings_are_attacked() -> None:
     judge = Judge(Unasked(), DEPTH, Unseen(0.2))
     judge.begin([Move.from_uci("e1e8"), Move.from_uci("e1e2"), None])

@@ -36,7 +36,7 @@ SOFTNESS = 0.06
 PASSES, RANDOM = 0.1, 0.2
 #: How many times as likely as another a reckless opponent makes a bold move.
 BOLD = 10.0
-#: The expected result, to a strong opponent, of a move that leaves its king attacked: it may not know.
+#: The expected result, to a strong opponent, of a move that chess forbids: it may not know that its king is attacked.
 ATTACKED = 0.05
 #: The probability of a strong opponent at first, and of a reckless one.
 KINDS = (0.5, 0.5)

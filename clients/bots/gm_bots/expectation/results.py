@@ -88,7 +88,7 @@ class Judge:
             return [known[place] for place in places]
         scores = self._engine.scores(fen_of(board), depth, sorted(moves), seconds)
         return [
-            known[place] if move is None else self._value(board, move, capture, scores)
+            self._value(board, move, capture, scores) if move is not None and move.uci() in moves else known[place]
             for place, (move, capture) in zip(places, made, strict=True)
         ]
 
@@ -108,7 +108,7 @@ class Judge:
     def _judge(self, board: Board, fen: str) -> Results:
         truth = ReconBoard.of(board)
         made = [_made(truth, request) for request in self._requests]
-        passed = self._passed(board)
+        passed = self._unscored(board, Move.null())
         if is_decided(board):
             king = board.king(not board.turn)
             return [WON if capture is not None and capture == king else passed for _, capture in made]
@@ -122,25 +122,20 @@ class Judge:
     def _value(self, board: Board, move: Move, capture: Square | None, scores: Scores) -> float:
         score = scores.get(move.uci())
         if score is None:
-            return self._exposed
+            return self._unscored(board, move)
         value = expected_result(score)
         # After a capture the opponent knows where the capturing piece stands.
         if capture is None and board.gives_check(move):
             value += self._unseen.probability * (WON - value)
         return value
 
-    @property
-    def _exposed(self) -> float:
-        """The expected result of a move after which the opponent can capture the king."""
-        return self._unseen.probability * OVERLOOKED
-
-    def _passed(self, board: Board) -> float:
-        """Return the expected result of a turn without a move."""
-        king = board.king(board.turn)
-        if king is None or board.is_attacked_by(not board.turn, king):
-            return self._exposed
+    def _unscored(self, board: Board, move: Move) -> float:
+        """Return the expected result of a move that chess does not allow: one after which the opponent can capture the
+        king, castling out of check or through it, or the null move."""
         after = board.copy(stack=False)
-        after.turn, after.ep_square = not board.turn, None
+        after.push(move)
+        if is_decided(after):
+            return self._unseen.probability * OVERLOOKED
         return WON - expected_result(self._engine.score(fen_of(after), max(1, self._depth - 1)))
 
 
