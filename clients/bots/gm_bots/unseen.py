@@ -24,7 +24,7 @@ class Unseen:
         self._checked = checks
 
     def goes_on(self) -> None:
-        """Record that the opponent has moved: if the king was attacked, most likely it is no more."""
+        """Record that the game goes on: if the king was attacked, the opponent most likely answers it."""
         if self._checked:
             self.probability *= ANSWERED
         self._checked = False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
+import chess
+
 from gm_bots.expectation.engine import Item, Scores, Stockfishes, T
 from tests.tools import require_tool
 
@@ -55,6 +57,24 @@ class Even(_One):
 
     def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         return {}
+
+    def score(self, fen: str, depth: int) -> int:
+        return 0
+
+
+class Scored(_One):
+    """Gives each legal move a score, by its depth and its name in UCI, and remembers the depths.
+
+    :ivar depths: those of the searches of some moves only, in their order.
+    """
+
+    def __init__(self, score_of: Callable[[int, str], int]) -> None:
+        self._score_of, self.depths = score_of, list[int]()
+
+    def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
+        if moves:
+            self.depths.append(depth)
+        return {uci: self._score_of(depth, uci) for uci in moves or map(chess.Move.uci, chess.Board(fen).legal_moves)}
 
     def score(self, fen: str, depth: int) -> int:
         return 0

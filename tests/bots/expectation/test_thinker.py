@@ -12,7 +12,7 @@ from gm_bots.expectation.results import Engine
 from gm_bots.expectation.settings import Settings
 from gm_bots.expectation.thinker import Thinker
 from gm_recon import ReconGame
-from tests.bots.expectation.asked import Counted, Unasked, stockfish
+from tests.bots.expectation.asked import Counted, Scored, Unasked, stockfish
 
 QUICK = Settings(positions=12, depth=2, refined=4)
 
@@ -70,6 +70,31 @@ def test_no_time_left_still_gives_a_move_from_few_positions() -> None:
         assert len(engine.asked) == 3, "the opponent's moves from the one position before, and two positions"
         assert mine.choose_move(allowed, 0.0) in [*allowed, None]
         assert len(engine.asked) <= 5
+
+
+def test_time_goes_into_positions_and_then_into_depth_until_the_choice_is_clear() -> None:
+    engine = Scored(lambda depth, uci: {"e7e5": 300, "d7d5": 200 if depth < 14 else 900}.get(uci, 0))
+    mine = Thinker(chess.BLACK, engine, Settings(positions=5), random.Random(1), most=10_000)
+    mine.opponent_moved(None)
+    allowed = actions("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
+    assert mine.choose_move(allowed, 1_000.0) == Move.from_uci("d7d5")
+    assert engine.depths == [depth for depth in (8, 10, 12, 14, 16) for _ in range(21)]
+
+
+def test_check_that_was_answered_counts_for_what_is_searched_ahead() -> None:
+    check, scores = Move.from_uci("h2h8"), []
+    for ponders in (False, True):
+        fen, settings = "4k3/8/8/8/8/8/7R/4K3 w - - 0 1", Settings(positions=12, candidates=1)
+        mine = thinker(Scored(lambda depth, uci: 0), fen, settings=settings)
+        assert mine.choose_move([check]) == check
+        mine.moved(check, check, None)
+        if ponders:
+            mine.ponder(lambda: False)
+        mine.opponent_moved(None)
+        mine.saw([(chess.E7, chess.Piece.from_symbol("k"))])
+        mine.choose_move(actions("7R/4k3/8/8/8/8/8/4K3 w - - 0 1"))
+        scores.append(mine.score)
+    assert scores[0] == scores[1]
 
 
 def test_what_is_searched_in_the_opponents_time_is_not_searched_again() -> None:

@@ -61,7 +61,6 @@ class Thinker:
 
     def opponent_moved(self, capture: Square | None) -> None:
         """Record the opponent's turn, with the square on which it captured, if any."""
-        self._unseen.goes_on()
         self.knowledge.opponent_moved(capture)
 
     def choose_sense(
@@ -123,6 +122,7 @@ class Thinker:
     def moved(self, requested: Move | None, taken: Move | None, capture: Square | None) -> None:
         """Record the result of the move, after which the game goes on."""
         self._judge.forget()
+        self._unseen.goes_on()  # before the next turn is searched ahead
         self.knowledge.moved(requested, taken, capture)
 
     def ponder(self, stopped: Callable[[], bool]) -> None:
