@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 
 import chess
 import pytest
@@ -14,6 +16,7 @@ from gm_recon import ReconGame
 from gm_recon.position_sets import PythonPositions
 from gm_recon.possible import SENSE_SQUARES
 from tests.bots.expectation.asked import Even
+from tests.tools import require_module
 
 #: Black to move, its rook can attack the king on e1 from e8 alone; White has no piece but the king.
 ROOK = "r6k/8/8/8/8/8/8/4K3 b - - 0 1"
@@ -43,6 +46,7 @@ def test_dangers_are_searched_with_their_true_probability() -> None:
         assert len(some) == count < len(everything)
         assert sum(share for _, share in some) == pytest.approx(1)
         assert sum(share for board, share in some if board.is_check()) == pytest.approx(true)
+    assert not mine.sample(1)[0][0].is_check()
 
 
 def test_sense_rules_positions_out() -> None:
@@ -110,6 +114,41 @@ def test_probabilities_of_a_sample_are_all_there_is(most: int, turns: int) -> No
             assert min(shares) >= 0
             assert least <= sum(shares) <= 1 + 1e-9
         mine.saw([])
+
+
+def test_nothing_is_compiled_while_a_game_is_played() -> None:
+    """In a process of its own: in this one, other tests have compiled it."""
+    require_module("numba")
+    program = """
+import random
+from chess import BLACK, STARTING_FEN
+from gm_bots.expectation.knowledge import Knowledge, prepare
+from gm_env.kernels.jit import KERNELS
+from gm_recon import ReconGame
+from tests.bots.expectation.asked import Even
+
+def compiled(): return {kernel.name for kernel in KERNELS if "_compiled" in vars(kernel)}
+
+prepare(Even())
+before, rng, game = compiled(), random.Random(3), ReconGame()
+mine = Knowledge(BLACK, STARTING_FEN, rng, 1_000, Even())
+while not game.is_over() and game.ply < 60:
+    squares, moves = game.sense_actions(), game.move_actions()
+    if game.turn == BLACK:
+        mine.opponent_moved(game.opponent_capture)
+        mine.weigh(10, 0)
+        mine.sample(10)
+        square = max(mine.bits(squares).items(), key=lambda each: each[1])[0]
+        mine.saw(game.sense(square))
+        mine.moved(*game.move(rng.choice(moves)))
+    else:
+        game.sense(None)
+        game.move(rng.choice(moves))
+assert before
+print(*(compiled() - before))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_own_moves_are_kept_up() -> None:

@@ -131,7 +131,7 @@ class Knowledge:
                 attacked.append((board, danger * share))
             else:
                 safe.append((board, share))
-        places = max(min(len(attacked), math.ceil(count * ATTACKED_SHARE)), count - len(safe))
+        places = max(min(len(attacked), math.ceil(count * ATTACKED_SHARE), count - 1), count - len(safe))
         return _mixed(self._chosen(safe, count - places), self._chosen(attacked, places))
 
     def _chosen(self, positions: list[tuple[Board, float]], count: int) -> list[tuple[Board, float]]:
@@ -194,13 +194,14 @@ def most_kept(seconds: float | None) -> int:
 
 def prepare(engine: Engine) -> None:
     """Load and compile the sets before a clock runs: that takes seconds, once in a process."""
-    knowledge = Knowledge(chess.BLACK, chess.STARTING_FEN, random.Random(1), 1_000, engine)
+    fen = "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+    knowledge = Knowledge(chess.BLACK, fen, random.Random(1), 10, engine)  # fewer than White's moves
     knowledge.opponent_moved(None)
     knowledge.weigh(1, 0)
     knowledge.bits(SENSE_SQUARES)
-    knowledge.saw([(chess.E4, None)])
-    move = Move.from_uci("e7e5")
-    knowledge.moved(move, move, None)
+    knowledge.saw([(chess.E4, chess.Piece.from_symbol("P"))])
+    move = Move.from_uci("d5e4")
+    knowledge.moved(move, move, chess.E4)
     knowledge.opponent_moved(None)
     knowledge.sample(1)
 
