@@ -83,6 +83,15 @@ def test_turn_that_lost_the_game_is_named_among_costlier_ones(tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_no_turn_lost_a_game_that_was_given_up_while_it_was_won(tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    path.write_text(history(*BLUNDERS, (None, "d4a4"), (None, "g8h8"), fen=FEN))
+    named = [line for line in analysed(path, "--color", "white") if "on the true board." in line]
+    assert named
+    assert not any("lost the game" in line for line in named)
+
+
+@pytest.mark.slow
 def test_costly_turn_is_drawn_as_its_player_knew_it_and_as_it_was(blunders: Path) -> None:
     lines = [line.rstrip() for line in analysed(blunders, "--color", "black")]
     assert {words[0] for words in turns(lines)} == {"1...", "2..."}

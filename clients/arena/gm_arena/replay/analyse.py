@@ -149,7 +149,9 @@ def _installed() -> Analyse:
 def losing_turn(turns: Sequence[AnalysedTurn]) -> AnalysedTurn | None:
     """Return with which of its turns a player lost the game, if there is one."""
     for turn in reversed(turns):
-        if turn.truth.made < HELD <= turn.truth.best and turn.truth.cost >= LEAST_COST:
+        if turn.truth.made >= HELD:  # the game was not lost yet
+            return None
+        if turn.truth.best >= HELD and turn.truth.cost >= LEAST_COST:
             return turn
     return None
 
