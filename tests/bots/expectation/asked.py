@@ -66,14 +66,17 @@ class Scored(_One):
     """Gives each legal move a score, by its depth and its name in UCI, and remembers the depths.
 
     :ivar depths: those of the searches of some moves only, in their order.
+    :ivar limits: the seconds that the other searches may take; None for no limit.
     """
 
     def __init__(self, score_of: Callable[[int, str], int]) -> None:
-        self._score_of, self.depths = score_of, list[int]()
+        self._score_of, self.depths, self.limits = score_of, list[int](), list[float | None]()
 
     def scores(self, fen: str, depth: int, moves: Collection[str] = (), seconds: float | None = None) -> Scores:
         if moves:
             self.depths.append(depth)
+        else:
+            self.limits.append(seconds)
         return {uci: self._score_of(depth, uci) for uci in moves or map(chess.Move.uci, chess.Board(fen).legal_moves)}
 
     def score(self, fen: str, depth: int) -> int:

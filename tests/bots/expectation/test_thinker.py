@@ -81,6 +81,16 @@ def test_time_goes_into_positions_and_then_into_depth_until_the_choice_is_clear(
     assert engine.depths == [depth for depth in (8, 10, 12, 14, 16) for _ in range(21)]
 
 
+@pytest.mark.parametrize(("seconds", "most"), [(8.0, 4.0), (0.0, 0.02), (None, None)])
+def test_no_search_takes_longer_than_the_time_for_it(seconds: float | None, most: float | None) -> None:
+    engine = Scored(lambda depth, uci: 0)
+    mine = thinker(engine, chess.STARTING_FEN, settings=Settings(depth=30, fixed=True))
+    mine.choose_move(actions(chess.STARTING_FEN), seconds)
+    (limit,) = engine.limits
+    assert (limit is None) == (most is None)
+    assert (limit or 0) <= (most or 0)
+
+
 def test_check_that_was_answered_counts_for_what_is_searched_ahead() -> None:
     check, scores = Move.from_uci("h2h8"), []
     for ponders in (False, True):

@@ -64,13 +64,16 @@ class Judge:
         if list(requests) != self._requests:
             self._requests, self._known = list(requests), {}
 
-    def results(self, board: Board) -> Results:
-        """Return the expected result of each request in a position."""
+    def results(self, board: Board, seconds: float | None = None) -> Results:
+        """Return the expected result of each request in a position.
+
+        :param seconds: the most that a search of it takes; None for no limit.
+        """
         fen = fen_of(board)
         known = self._known.get(fen)
         if known is None:
             self.searched += 1
-            known = self._known[fen] = self._judge(board, fen)
+            known = self._known[fen] = self._judge(board, fen, seconds)
         return known
 
     def refined(self, board: Board, places: Sequence[int], depth: int, seconds: float | None = None) -> Results:
@@ -105,14 +108,14 @@ class Judge:
         """End the turn."""
         self._requests, self._known = [], {}
 
-    def _judge(self, board: Board, fen: str) -> Results:
+    def _judge(self, board: Board, fen: str, seconds: float | None) -> Results:
         truth = ReconBoard.of(board)
         made = [_made(truth, request) for request in self._requests]
         passed = self._unscored(board, Move.null())
         if is_decided(board):
             king = board.king(not board.turn)
             return [WON if capture is not None and capture == king else passed for _, capture in made]
-        scores = self._engine.scores(fen, self._depth)
+        scores = self._engine.scores(fen, self._depth, (), seconds)
         values: dict[Move | None, float] = {None: passed}
         for move, capture in made:
             if move is not None and move not in values:

@@ -20,8 +20,8 @@ from .likelihood import MOST_ASKED
 from .results import WON, Engine, Judge, Results, score_of
 from .settings import Settings
 
-#: Positions that are searched for a decision even if no time is left; they take some hundredths of a second.
-LEAST_SEARCHED = 2
+#: Positions that are searched for a decision even if no time is left, and the seconds that each may take then.
+LEAST_SEARCHED, LEAST_SECONDS = 2, 0.02
 #: How many times as likely positions count in which the king is attacked: much for a sense, which costs little.
 SENSE_DANGER, MOVE_DANGER = 20.0, 3.0
 #: The seconds that the search of a position takes, until they are measured.
@@ -179,10 +179,9 @@ class Thinker:
         self, boards: Sequence[Board], rows: list[Results], places: Sequence[int], depth: int, ends: float
     ) -> None:
         """Replace the results of some moves in each position by those of a deeper search, as far as the time allows."""
-        timed = ends < float("inf")
 
         def search(board: Board) -> Results:
-            return self._judge.refined(board, places, depth, max(0.001, ends - time.monotonic()) if timed else None)
+            return self._judge.refined(board, places, depth, _until(ends))
 
         for start in range(0, len(boards), self._engine.size):
             found = self._engine.map(search, boards[start : start + self._engine.size])
@@ -192,10 +191,14 @@ class Thinker:
 
     def _results(self, boards: Sequence[Board], ends: float) -> list[Results]:
         """Return the results in as many of the positions as the time allows."""
+
+        def search(board: Board) -> Results:
+            return self._judge.results(board, _until(ends))
+
         rows: list[Results] = []
         began, before = time.monotonic(), self._judge.searched
         while len(rows) < len(boards) and (len(rows) < LEAST_SEARCHED or time.monotonic() < ends):
-            rows += self._engine.map(self._judge.results, boards[len(rows) : len(rows) + self._engine.size])
+            rows += self._engine.map(search, boards[len(rows) : len(rows) + self._engine.size])
         if searched := self._judge.searched - before:
             self._pace += LATEST * ((time.monotonic() - began) / searched - self._pace)
         return rows
@@ -208,3 +211,8 @@ def _between(ends: float, share: float) -> float:
 
 def _after(seconds: float | None) -> float:
     return float("inf") if seconds is None else time.monotonic() + seconds
+
+
+def _until(ends: float) -> float | None:
+    """Return the seconds that a search may take until some moment; None for no limit."""
+    return None if ends == float("inf") else max(LEAST_SECONDS, ends - time.monotonic())
