@@ -9,6 +9,11 @@ from .programs import find_program
 
 #: The only place in which reconchess looks for the program.
 VARIABLE = "STOCKFISH_EXECUTABLE"
+#: Says that it is not there, and what to do.
+NOT_FOUND = (
+    "Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
+    f"{VARIABLE} to the path of the program"
+)
 
 
 def stockfish() -> str | None:

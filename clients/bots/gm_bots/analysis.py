@@ -15,7 +15,7 @@ import chess
 from chess import Board, Color, Move, Piece, Square
 
 from gm_arena.replay.analyse import LEAST_COST, SHARE, AnalysedTurn, Known, NoAnalysis, Value
-from gm_arena.stockfish import VARIABLE, stockfish
+from gm_arena.stockfish import NOT_FOUND, stockfish
 from gm_recon import History, ReconBoard
 from gm_recon.history import Turn, window_of
 from gm_recon.possible import PossiblePositions
@@ -44,10 +44,7 @@ def analyse(history: History, colors: Collection[Color]) -> Iterator[AnalysedTur
     """
     path = stockfish()
     if path is None:
-        raise NoAnalysis(
-            f"the analysis asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
-            f"{VARIABLE} to the path of the program"
-        )
+        raise NoAnalysis(f"the analysis asks {NOT_FOUND}")
     engine = Stockfishes(path, os.cpu_count() or 1)
     try:
         yield from _analysed(history, colors, engine)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gm_arena.bot import BotUnusable
-from gm_arena.stockfish import VARIABLE, stockfish
+from gm_arena.stockfish import NOT_FOUND, stockfish
 from gm_bots.options import number, only, switch, whole
 
 NAME = "expectation"
@@ -95,10 +95,7 @@ def read(options: Mapping[str, str], engines: int = 1) -> Given:
     seconds = number(NAME, options, "movetime", 0.001, MAX_SECONDS)
     path = stockfish()
     if path is None:
-        raise BotUnusable(
-            f"{NAME} asks Stockfish, which was not found: install it (on Debian: apt install stockfish), or set "
-            f"{VARIABLE} to the path of the program"
-        )
+        raise BotUnusable(f"{NAME} asks {NOT_FOUND}")
     count = whole(NAME, options, "engines", 1, MAX_ENGINES) or (engines if seed is None else 1)
     return Given(settings, path, count, seed, seconds, switch(NAME, options, "ponder") or False)
 

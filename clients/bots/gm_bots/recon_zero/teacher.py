@@ -21,7 +21,7 @@ import numpy as np
 from chess import Board, Move
 
 from gm_arena.bot import BotFailed, BotUnusable
-from gm_arena.stockfish import VARIABLE, stockfish
+from gm_arena.stockfish import NOT_FOUND, stockfish
 from gm_bots.expectation.engine import Stockfish
 from gm_env.actions import FROM_TO_BY_PLANES, action_of
 from gm_env.positions import written
@@ -87,10 +87,7 @@ class Teacher:
         """
         path = stockfish()
         if path is None:
-            raise BotUnusable(
-                "--teacher asks Stockfish, which was not found: install it (on Debian: apt install stockfish), set "
-                f"{VARIABLE} to the path of the program, or give --teacher 0"
-            )
+            raise BotUnusable(f"--teacher asks {NOT_FOUND}, or give --teacher 0")
         self._depth, self._rng = depth, random.Random(seed)
         try:
             self._engine = Stockfish(path)
